@@ -4,10 +4,13 @@
 use ferrucx::abi::ucp::{context, ep, mem, request, tag, worker};
 use ferrucx::c::*;
 use ferrucx::ucp::ep::Ep;
+use ferrucx::ucp::upstream::on_event;
+use ferrucx::uct::internal::{UpstreamEvent, UpstreamMessage};
 use ferrucx::uct::{auth, cm, cma, ib, shm, tcp};
 use ferrucx::wire::blob::{HEAD, seal};
 use ferrucx::wire::envelope::{self, EnvelopeKind, Look, Private};
 use ferrucx::wire::header::*;
+use ferrucx::wire::id::{EpId, EpName};
 use ferrucx::wire::{address::Address, rkey::Rkey, upstream};
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
@@ -23,6 +26,8 @@ pub const BODIES: &[(&str, Body)] = &[
     ("address", address),
     ("rkey", rkey),
     ("upstream", foreign),
+    ("upstream-frames", upstream_frames),
+    ("upstream-messages", upstream_messages),
     ("keys", keys),
     ("router", router),
     ("proof", proof),
@@ -276,6 +281,8 @@ fn shared_context() -> ucp_context_h {
         unsafe {
             std::env::set_var("UCX_TLS", "self");
             std::env::set_var("UCX_LOG_LEVEL", "fatal");
+            // Keys name memory by address too.
+            std::env::set_var("UCX_UPSTREAM_PEERS", "y");
             let mut params: ucp_params_t = std::mem::zeroed();
             params.field_mask = u64::from(UCP_PARAM_FIELD_FEATURES);
             params.features = u64::from(
@@ -296,7 +303,89 @@ fn shared_context() -> ucp_context_h {
 }
 
 /// Messages of any kind to a worker that receives: pairs of an id and a length, each with so many bytes.
-fn router(mut data: &[u8]) {
+fn router(data: &[u8]) {
+    with_receiver(|w, h, _| {
+        let mut data = data;
+        // SAFETY: a live endpoint, over `self`.
+        let lane = unsafe { *(*h.cast::<Ep>()).lane() };
+        let send = lane.am_bcopy.expect("self has buffered messages");
+        while let [id, length, rest @ ..] = data {
+            let (now, later) = rest.split_at(rest.len().min(usize::from(*length)));
+            let message = Message(now);
+            // SAFETY: as above; the message lives as long as the call.
+            unsafe {
+                send(
+                    lane.ep,
+                    *id % 32,
+                    Some(pack),
+                    (&raw const message).cast_mut().cast(),
+                    0,
+                );
+                worker::ucp_worker_progress(w);
+            }
+            data = later;
+        }
+    });
+}
+
+/// Messages in upstream's format to a worker that receives: an id, which of its first words are names that the worker has
+/// given out, and a length, each with so many bytes.
+fn upstream_messages(data: &[u8]) {
+    with_receiver(|w, h, memory| {
+        // SAFETY: a live endpoint.
+        let ep = unsafe { &*h.cast::<Ep>() };
+        ep.set_upstream();
+        let (uuid, id) = (7, EpId(9));
+        ep.named_by_upstream(EpName { uuid, id });
+        let mut data = data;
+        while let [id, names, length, rest @ ..] = data {
+            let (now, later) = rest.split_at(rest.len().min(usize::from(*length)));
+            let mut body = now.to_vec();
+            for (word, bytes) in body.as_chunks_mut().0.iter_mut().enumerate().take(4) {
+                match names >> (2 * word) & 3 {
+                    1 => *bytes = ep.id.get().to_le_bytes(),
+                    2 => *bytes = memory.to_le_bytes(),
+                    _ => {}
+                }
+            }
+            let message = UpstreamMessage {
+                id: *id % 32,
+                body: &body,
+                connection: 5,
+                sender: None,
+            };
+            let _ = on_event(ep.worker(), &UpstreamEvent::Message(message));
+            // SAFETY: a live worker.
+            unsafe { worker::ucp_worker_progress(w) };
+            data = later;
+        }
+        let _ = on_event(ep.worker(), &UpstreamEvent::Closed(5));
+    });
+}
+
+/// A stream of frames in upstream's format, and what begins one.
+fn upstream_frames(mut data: &[u8]) {
+    use tcp::upstream::frames::{Opening, decode, device, device_ip, iface, iface_port};
+    if let Ok(Some((opening, length))) = Opening::decode(data) {
+        assert_eq!(opening.encode(), data[..length]);
+    }
+    if let Some(ip) = device_ip(data) {
+        assert_eq!(device_ip(&device(ip)), Some(ip));
+    }
+    if let Some(port) = data.get(..2).and_then(iface_port) {
+        assert_eq!(iface(port), data[..2]);
+    }
+    while let Ok(Some((_, length))) = decode(data, 8192) {
+        assert!(length > 0);
+        let Some(rest) = data.get(length..) else {
+            return;
+        };
+        data = rest;
+    }
+}
+
+/// Calls `f` with a worker that receives, an endpoint of it to itself, and the address of memory that it exports.
+fn with_receiver(f: impl FnOnce(ucp_worker_h, ucp_ep_h, u64)) {
     let shared = shared_context();
     let mut memory = [0u8; 4096];
     let mut room = [[0u8; 600]; 2];
@@ -326,21 +415,13 @@ fn router(mut data: &[u8]) {
         let received = room
             .each_mut()
             .map(|to| tag::ucp_tag_recv_nbx(w, to.as_mut_ptr().cast(), to.len(), 0, 0, &plain));
-        let lane = *(*h.cast::<Ep>()).lane();
-        let send = lane.am_bcopy.expect("self has buffered messages");
-        while let [id, length, rest @ ..] = data {
-            let (now, later) = rest.split_at(rest.len().min(usize::from(*length)));
-            let message = Message(now);
-            send(
-                lane.ep,
-                *id % 32,
-                Some(pack),
-                (&raw const message).cast_mut().cast(),
-                0,
-            );
-            worker::ucp_worker_progress(w);
-            data = later;
-        }
+        let (mut key, mut key_length) = (null_mut(), 0);
+        assert_eq!(
+            mem::ucp_rkey_pack(shared, memh, &mut key, &mut key_length),
+            UCS_OK
+        );
+        mem::ucp_rkey_buffer_release(key);
+        f(w, h, map.address as u64);
         for _ in 0..4 {
             worker::ucp_worker_progress(w);
         }

@@ -1,11 +1,15 @@
-/* Two processes that send each other messages, one on our library and one on upstream's (tests/interop).
+/* Two processes that send each other messages, one on our library and one on upstream's, or both on ours and in upstream's
+ * format (tests/interop).
  *
- *     messages server|client HOST PORT
+ *     messages server|client HOST PORT [bare]
  *
+ * bare: each passes on only what upstream understands of its address, and a key that says nothing, so that the other takes
+ * it for a process of upstream's.
  * They meet by a socket at PORT, where they exchange worker addresses and keep in step. Each message of LENGTHS goes both
  * ways by tag, before its receive is posted and after, synchronous and not, from and into contiguous memory, lists of
- * buffers and datatypes of their own; then as an active message with a reply, then by the stream. The settings of each
- * process say which of them are announced first. Last the endpoints are flushed and closed. */
+ * buffers and datatypes of their own; then as an active message with a reply, then by the stream; then it is put into
+ * memory of the other, and got from there. The settings of each process say which messages are announced first. Words of
+ * either's memory are changed by atomic operations. Last the endpoints are flushed and closed. */
 #include <ucp/api/ucp.h>
 
 #include "check.h"
@@ -147,15 +151,25 @@ static uint8_t turned(enum form sender, enum form receiver)
     return (sender == OWN) == (receiver == OWN) ? 0 : 0xff;
 }
 
+/* Releases before 1.16 have only those. */
+static int has_old_protocols(void)
+{
+    unsigned major, minor, release;
+
+    ucp_get_version(&major, &minor, &release);
+    return minor < 16 || getenv("OLD_PROTOCOLS") != NULL;
+}
+
 static enum form sender_form(uint32_t number)
 {
     return number % FORMS;
 }
 
-/* CONTIGUOUS: upstream's old protocols wait for ever when they receive an announced message into anything else. */
+/* Upstream's old protocols (OLD_PROTOCOLS: it has UCX_PROTO_ENABLE=n) wait for ever when they receive an announced message
+ * into anything but contiguous memory. */
 static enum form receiver_form(uint32_t number)
 {
-    return getenv("CONTIGUOUS") != NULL ? CONTIGUOUS : number / FORMS % FORMS;
+    return getenv("OLD_PROTOCOLS") != NULL ? CONTIGUOUS : number / FORMS % FORMS;
 }
 
 static void check_bytes(const uint8_t *data, size_t length, uint32_t number)
@@ -252,6 +266,27 @@ static void *exchange(void *own, size_t length)
     return theirs;
 }
 
+/* The part of an address of ours that upstream uses, with the release that it would tell. Returns its length. */
+static size_t bare(uint8_t *address, size_t length)
+{
+    enum { HEAD = 9, OURS = 0x9f, LAST = 0x80, ATTRIBUTES = 18, RELEASE = 0x86 };
+    size_t from = HEAD, at;
+
+    while (address[from] == OURS)
+        from += 2 + (address[from + 1] & 0x1f);
+    memmove(address + HEAD, address + from, length - from);
+    length -= from - HEAD;
+    for (at = HEAD; !(address[at + 1] & LAST);) {
+        at += 2 + (address[at + 1] & 0x1f) + ATTRIBUTES;
+        at += 1 + (address[at] & 0x3f);
+        CHECK(at < length);
+    }
+    address[at + 1] &= ~LAST;
+    address[length] = RELEASE;
+    address[length + 1] = LAST;
+    return length + 2;
+}
+
 static int connected(int is_server, const char *host, int port)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};
@@ -305,15 +340,10 @@ static void fetch_announced(size_t length, uint32_t number)
 {
     static uint8_t data[LONGEST + 1];
     ucp_request_param_t param = {0};
-    enum form form = receiver_form(number);
-    unsigned major, minor, release;
+    enum form form = has_old_protocols() ? CONTIGUOUS : receiver_form(number);
     size_t count;
     void *buffer;
 
-    ucp_get_version(&major, &minor, &release);
-    /* Releases before 1.16 have only the old protocols, and this message was announced on demand. */
-    if (minor < 16)
-        form = CONTIGUOUS;
     data[length] = 0x5a;
     buffer = describe(&param, form, data, length, &count);
     finish(ucp_am_recv_data_nbx(worker, announced, buffer, count, &param), UCS_OK);
@@ -399,29 +429,184 @@ static void stream(ucp_ep_h ep, int sends, size_t length, uint32_t number)
     meet(3 * number + 1);
 }
 
+/* Memory that the other process accesses, and its own. */
+#define MARGIN 64
+static uint8_t *memory;
+static uint64_t their_memory;
+static ucp_rkey_h their_key;
+
+static void flush(ucp_ep_h ep)
+{
+    ucp_request_param_t param = {0};
+
+    finish(ucp_ep_flush_nbx(ep, &param), UCS_OK);
+}
+
+static void exchange_keys(ucp_context_h context, ucp_ep_h ep, int is_bare, ucp_mem_h *mapped)
+{
+    static uint8_t nothing[10];
+    ucp_mem_map_params_t map = {.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH,
+                                .length = LONGEST + 2 * MARGIN};
+    uint64_t own;
+    size_t length;
+    void *key, *theirs;
+
+    memory = aligned_alloc(4096, (map.length + 4095) / 4096 * 4096);
+    map.address = memory;
+    own = (uintptr_t)memory;
+    CHECK_EQ(ucp_mem_map(context, &map, mapped), UCS_OK);
+    CHECK_EQ(ucp_rkey_pack(context, *mapped, &key, &length), UCS_OK);
+    theirs = is_bare ? exchange(nothing, sizeof(nothing)) : exchange(key, length);
+    ucp_rkey_buffer_release(key);
+    CHECK_EQ(ucp_ep_rkey_unpack(ep, theirs, &their_key), UCS_OK);
+    free(theirs);
+    theirs = exchange(&own, sizeof(own));
+    memcpy(&their_memory, theirs, sizeof(their_memory));
+    free(theirs);
+}
+
+static void put(ucp_ep_h ep, int sends, size_t length, uint32_t number)
+{
+    static uint8_t data[LONGEST];
+    ucp_request_param_t param = {0};
+    size_t count;
+    void *buffer;
+
+    if (!sends)
+        memset(memory, 0x5a, length + 2 * MARGIN);
+    meet(3 * number);
+    if (sends) {
+        for (size_t i = 0; i < length; i++)
+            data[i] = byte(i, number);
+        /* Upstream's old protocols do not put lists. */
+        buffer = describe(&param, number % 2 && !has_old_protocols() ? LIST : CONTIGUOUS, data, length, &count);
+        finish(ucp_put_nbx(ep, buffer, count, their_memory + MARGIN, their_key, &param), UCS_OK);
+        flush(ep);
+    }
+    meet(3 * number + 1);
+    if (!sends) {
+        for (size_t i = 0; i < length; i++)
+            CHECK_EQ(memory[MARGIN + i], byte(i, number));
+        for (size_t i = 0; i < MARGIN; i++)
+            CHECK(memory[i] == 0x5a && memory[MARGIN + length + i] == 0x5a);
+    }
+    meet(3 * number + 2);
+}
+
+static void get(ucp_ep_h ep, int sends, size_t length, uint32_t number)
+{
+    static uint8_t data[LONGEST + 1];
+    ucp_request_param_t param = {0};
+
+    if (!sends)
+        for (size_t i = 0; i < length; i++)
+            memory[MARGIN + i] = byte(i, number);
+    memset(data, 0x5a, length + 1);
+    meet(3 * number);
+    if (sends) {
+        finish(ucp_get_nbx(ep, data, length, their_memory + MARGIN, their_key, &param), UCS_OK);
+        for (size_t i = 0; i < length; i++)
+            CHECK_EQ(data[i], byte(i, number));
+        CHECK_EQ(data[length], 0x5a);
+    }
+    meet(3 * number + 1);
+}
+
+/* The value before, or what `reply` held if there is none. */
+static uint64_t change(ucp_ep_h ep, ucp_atomic_op_t op, size_t size, uint64_t value, uint64_t *reply)
+{
+    ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE, .datatype = ucp_dt_make_contig(size)};
+
+    if (reply != NULL) {
+        param.op_attr_mask |= UCP_OP_ATTR_FIELD_REPLY_BUFFER;
+        param.reply_buffer = reply;
+    }
+    finish(ucp_atomic_op_nbx(ep, op, &value, 1, their_memory + MARGIN, their_key, &param), UCS_OK);
+    return reply == NULL ? 0 : size == 4 ? *(uint32_t *)reply : *reply;
+}
+
+static void atomics(ucp_ep_h ep, int sends, size_t size, uint32_t number)
+{
+    uint64_t start = 0x1122334455667788, mask = size == 4 ? UINT32_MAX : UINT64_MAX, reply = 0;
+
+    memset(memory, 0, 3 * MARGIN);
+    memcpy(memory + MARGIN, &start, size);
+    start &= mask;
+    meet(3 * number);
+    if (sends) {
+        change(ep, UCP_ATOMIC_OP_ADD, size, 5, NULL);
+        change(ep, UCP_ATOMIC_OP_OR, size, 0xf000, NULL);
+        change(ep, UCP_ATOMIC_OP_XOR, size, 0xff, NULL);
+        change(ep, UCP_ATOMIC_OP_AND, size, ~UINT64_C(0xf00), NULL);
+        flush(ep);
+        start = (((start + 5) | 0xf000) ^ 0xff) & ~UINT64_C(0xf00);
+        CHECK_EQ(change(ep, UCP_ATOMIC_OP_ADD, size, 1, &reply), start);
+        CHECK_EQ(change(ep, UCP_ATOMIC_OP_SWAP, size, 1000, &reply), start + 1);
+        reply = 77;
+        CHECK_EQ(change(ep, UCP_ATOMIC_OP_CSWAP, size, 1000, &reply), 1000);
+        reply = 78;
+        CHECK_EQ(change(ep, UCP_ATOMIC_OP_CSWAP, size, 1, &reply), 77);
+        reply = 0;
+        CHECK_EQ(change(ep, UCP_ATOMIC_OP_OR, size, 0xf00, &reply), 77);
+    }
+    meet(3 * number + 1);
+    if (!sends) {
+        reply = 0;
+        memcpy(&reply, memory + MARGIN, size);
+        CHECK_EQ(reply, 77 | 0xf00);
+        CHECK(memory[MARGIN - 1] == 0 && memory[MARGIN + size] == 0);
+    }
+    meet(3 * number + 2);
+}
+
+static uint32_t accesses(ucp_ep_h ep, int is_server, uint32_t number)
+{
+    for (size_t i = 0; i < COUNT; i++) {
+        for (int way = 0; way < 4; way++)
+            put(ep, (way & 1) == is_server, LENGTHS[i], number++);
+        for (int way = 0; way < 2; way++)
+            get(ep, way == is_server, LENGTHS[i], number++);
+    }
+    for (int way = 0; way < 2; way++) {
+        atomics(ep, way == is_server, 4, number++);
+        atomics(ep, way == is_server, 8, number++);
+    }
+    return number;
+}
+
 int main(int argc, char **argv)
 {
-    int is_server;
+    int is_server, is_bare = argc == 5 && strcmp(argv[4], "bare") == 0;
     ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES, 
-                           .features = UCP_FEATURE_TAG | UCP_FEATURE_AM | UCP_FEATURE_STREAM};
+                           .features = UCP_FEATURE_TAG | UCP_FEATURE_AM | UCP_FEATURE_STREAM | UCP_FEATURE_RMA |
+                                       UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64};
     ucp_worker_params_t worker_params = {0};
     ucp_ep_params_t ep_params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS};
     ucp_request_param_t param = {0};
     ucp_context_h context;
     ucp_address_t *own;
     size_t own_length;
+    ucp_mem_h mapped;
     ucp_ep_h ep;
     uint32_t number = 0;
     void *theirs;
 
-    CHECK_EQ(argc, 4);
+    CHECK_EQ(argc, 4 + is_bare);
     is_server = strcmp(argv[1], "server") == 0;
     CHECK_EQ(ucp_init(&params, NULL, &context), UCS_OK);
     CHECK_EQ(ucp_worker_create(context, &worker_params, &worker), UCS_OK);
     set_handlers();
     out_of_band = connected(is_server, argv[2], atoi(argv[3]));
     CHECK_EQ(ucp_worker_get_address(worker, &own, &own_length), UCS_OK);
-    theirs = exchange(own, own_length);
+    if (is_bare) {
+        uint8_t copy[4096];
+
+        CHECK(own_length + 2 <= sizeof(copy));
+        memcpy(copy, own, own_length);
+        theirs = exchange(copy, bare(copy, own_length));
+    } else {
+        theirs = exchange(own, own_length);
+    }
     ucp_worker_release_address(worker, own);
     ep_params.address = theirs;
     CHECK_EQ(ucp_ep_create(worker, &ep_params, &ep), UCS_OK);
@@ -444,8 +629,14 @@ int main(int argc, char **argv)
                 stream(ep, way == is_server, LENGTHS[i], number++);
         }
     }
-    finish(ucp_ep_flush_nbx(ep, &param), UCS_OK);
+    exchange_keys(context, ep, is_bare, &mapped);
+    /* 1.22 refuses accesses then, also among its own kind. */
+    if (getenv("OLD_PROTOCOLS") == NULL)
+        number = accesses(ep, is_server, number);
+    flush(ep);
     meet(3 * number);
+    ucp_rkey_destroy(their_key);
+    CHECK_EQ(ucp_mem_unmap(context, mapped), UCS_OK);
     finish(ucp_ep_close_nbx(ep, &param), UCS_OK);
     meet(3 * number + 1);
     ucp_worker_destroy(worker);

@@ -122,6 +122,11 @@ impl Task {
         w.bytes(rest);
         Task::Control(Box::new(Control { id, bytes }))
     }
+
+    /// A control message of upstream's.
+    pub fn upstream<H: Header>(id: u8, header: &H, rest: &[u8]) -> Task {
+        Task::Upstream(Box::new(UpstreamControl::new(id, header, rest)))
+    }
 }
 
 /// A control message.
@@ -134,6 +139,21 @@ pub struct Control {
 pub struct UpstreamControl {
     pub id: u8,
     pub bytes: Vec<u8>,
+}
+
+impl UpstreamControl {
+    pub fn new<H: Header>(id: u8, header: &H, rest: &[u8]) -> UpstreamControl {
+        let mut bytes = vec![0; H::LEN + rest.len()];
+        let mut w = Writer::new(&mut bytes);
+        header.encode(&mut w);
+        w.bytes(rest);
+        UpstreamControl { id, bytes }
+    }
+
+    /// Sends it.
+    pub fn send(&self, ep: &Ep) -> Result<()> {
+        ep.lane().control_as(self.id, &self.bytes)
+    }
 }
 
 /// The result of one step of a task.
@@ -569,7 +589,7 @@ impl Ep {
                 Ok(TaskStep::Done)
             }
             Task::Upstream(control) => {
-                self.lane().control_as(control.id, &control.bytes)?;
+                control.send(self)?;
                 Ok(TaskStep::Done)
             }
             Task::Request(req) => Op::step(self, *req),

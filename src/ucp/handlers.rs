@@ -145,9 +145,9 @@ pub fn install_upstream(iface: &IfaceBase, worker: *mut c_void) {
 }
 
 /// Something has come of upstream UCX.
-unsafe fn on_upstream(arg: *mut c_void, event: &UpstreamEvent<'_>) {
+unsafe fn on_upstream(arg: *mut c_void, event: &UpstreamEvent<'_>) -> Result<()> {
     // SAFETY: as in `shim`.
-    upstream::on_event(unsafe { &*arg.cast::<Core>() }, event);
+    upstream::on_event(unsafe { &*arg.cast::<Core>() }, event)
 }
 
 /// A tagged message.

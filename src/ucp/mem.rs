@@ -346,7 +346,11 @@ impl Region {
 
     /// The same for applications.
     pub fn pack_for_application(&self, context: &Context) -> Vec<u8> {
-        self.key(context).to_envelope()
+        let key = self.key(context);
+        if context.config.bool(var!(TABLE, "UPSTREAM_PEERS")) {
+            context.regions.publish(self.id);
+        }
+        key.to_envelope()
     }
 
     fn key(&self, context: &Context) -> Rkey {

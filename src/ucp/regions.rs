@@ -81,6 +81,17 @@ pub struct Regions {
     mappable: Mutex<BTreeMap<u64, Mappable>>,
     /// Changes of `mappable`.
     version: AtomicU64,
+    /// Those that peers may name by address alone.
+    published: Mutex<Published>,
+}
+
+/// Regions by address. They may overlap.
+#[derive(Default)]
+struct Published {
+    /// Length and rights, by start and id.
+    regions: BTreeMap<(u64, u64), (usize, u8)>,
+    /// No region is longer.
+    longest: usize,
 }
 
 impl Regions {
@@ -110,6 +121,29 @@ impl Regions {
         self.version.fetch_add(1, Ordering::Release);
     }
 
+    /// Peers may name the region by address alone from now on, as a process of upstream's does that gets a key of it.
+    pub fn publish(&self, id: u64) {
+        let entry = |e: &RegionEntry| (e.exported, e.granted.load(Ordering::Relaxed));
+        let Some((region, rights)) = self.by_id.with(id, entry) else {
+            return;
+        };
+        let mut all = self.published.lock();
+        all.longest = all.longest.max(region.length);
+        all.regions
+            .insert((region.address, id), (region.length, rights));
+    }
+
+    /// The id of a published region that contains a range and gives a right to it.
+    pub fn published_at(&self, address: u64, length: usize, right: u8) -> Option<u64> {
+        let all = self.published.lock();
+        let earliest = address.saturating_sub(all.longest as u64);
+        let near = all.regions.range((earliest, 0)..=(address, u64::MAX));
+        let holds = |((start, _), (room, rights)): &(&(u64, u64), &(usize, u8))| {
+            within(*start, *room, address, length) && rights & right == right
+        };
+        near.rev().find(holds).map(|((_, id), _)| *id)
+    }
+
     /// Forgets a region, when no thread has it in hand any more: its memory may go then.
     pub fn remove(&self, id: u64) {
         let Some(RegionEntry {
@@ -121,6 +155,12 @@ impl Regions {
         if !region.internal {
             self.live.fetch_sub(1, Ordering::Relaxed);
         }
+        let mut published = self.published.lock();
+        published.regions.remove(&(region.address, id));
+        if published.regions.is_empty() {
+            published.longest = 0;
+        }
+        drop(published);
         let mut all = self.mappable.lock();
         // Others of the application's regions may begin at the same address.
         if all.get(&region.address).is_some_and(|r| r.id == id) {
@@ -274,6 +314,45 @@ mod tests {
         assert_eq!(regions.grant(id), READ);
         assert_eq!(reach(READ), Ok(start));
         assert!(reach(WRITE).is_err() && reach(READ | WRITE).is_err());
+    }
+
+    #[test]
+    fn published_regions_are_found_by_address_as_long_as_they_are_there() {
+        let regions = Regions::default();
+        let [outer, inner, other] = [
+            (1000, 1000, READ),
+            (1200, 10, READ | WRITE),
+            (3000, 8, READ),
+        ]
+        .map(|(start, length, rights)| regions.insert(region(start, length, rights, false)));
+        assert_eq!(regions.published_at(1000, 1, READ), None);
+        for id in [outer, inner, other] {
+            regions.publish(id);
+        }
+        for (address, length, right, id) in [
+            (1000, 1000, READ, Some(outer)),
+            (1999, 1, READ, Some(outer)),
+            (1999, 2, READ, None),
+            (1000, 1, WRITE, None),
+            (1205, 5, WRITE, Some(inner)),
+            (1205, 6, WRITE, None),
+            (1205, 6, READ, Some(outer)),
+            (1205, usize::MAX, READ, None),
+            (u64::MAX, 1, READ, None),
+            (999, 1, READ, None),
+            (3000, 8, READ, Some(other)),
+            (2999, 8, READ, None),
+        ] {
+            let found = regions.published_at(address, length, right);
+            assert_eq!(found, id, "{length} bytes at {address}");
+        }
+        regions.remove(outer);
+        assert_eq!(regions.published_at(1000, 1, READ), None);
+        assert_eq!(regions.published_at(1205, 5, WRITE), Some(inner));
+        regions.remove(inner);
+        regions.remove(other);
+        assert_eq!(regions.published_at(3000, 8, READ), None);
+        assert_eq!(regions.published.lock().longest, 0);
     }
 
     #[test]

@@ -180,7 +180,10 @@ pub enum UpstreamEvent<'a> {
 }
 
 /// A function and its argument that gets what comes of upstream UCX.
-pub type OnUpstream = (unsafe fn(*mut c_void, &UpstreamEvent<'_>), *mut c_void);
+pub type OnUpstream = (
+    unsafe fn(*mut c_void, &UpstreamEvent<'_>) -> Result<()>,
+    *mut c_void,
+);
 
 impl Internal {
     /// The state of a new interface of transport `I`.
@@ -195,11 +198,12 @@ impl Internal {
         }
     }
 
-    /// Something has come of upstream UCX: calls `on_upstream`.
-    pub fn upstream(&self, event: &UpstreamEvent<'_>) {
-        if let Some((call, arg)) = self.on_upstream.get() {
+    /// Something has come of upstream UCX: calls `on_upstream`. An error ends the connection.
+    pub fn upstream(&self, event: &UpstreamEvent<'_>) -> Result<()> {
+        match self.on_upstream.get() {
             // SAFETY: set together with its argument, which outlives the interface.
-            unsafe { call(arg, event) };
+            Some((call, arg)) => unsafe { call(arg, event) },
+            None => Ok(()),
         }
     }
 

@@ -105,12 +105,11 @@ pub unsafe fn blob<'a>(kind: EnvelopeKind, at: *const u8) -> Result<Cow<'a, [u8]
 
 /// The worker address of upstream's at `at`, if one is there.
 pub fn upstream_address(at: *const u8) -> Option<upstream::Address> {
-    upstream::Address::decode(&foreign(at))
+    upstream::Address::decode(&foreign(EnvelopeKind::Address, at))
 }
 
-/// The memory at `at`, of which an address that is not ours is the beginning.
-pub fn foreign<'a>(at: *const u8) -> Cow<'a, [u8]> {
-    let kind = EnvelopeKind::Address;
+/// The memory at `at`, of which something that is not ours is the beginning.
+pub fn foreign<'a>(kind: EnvelopeKind, at: *const u8) -> Cow<'a, [u8]> {
     Given { at, kind }.copy(FOREIGN_MAX)
 }
 

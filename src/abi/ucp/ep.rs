@@ -158,7 +158,7 @@ unsafe fn by_address(w: &Core, address: *const u8, params: EpParams) -> Result<E
     match bytes.and_then(|bytes| Address::from_envelope(&bytes, registry::is_known)) {
         Ok(a) => crate::ucp::wireup::connect(w, a, params),
         Err(BlobError::Upstream(_)) if w.context().config.bool(var!(TABLE, "UPSTREAM_PEERS")) => {
-            upstream::connect(w, &foreign(address), params)
+            upstream::connect(w, &foreign(EnvelopeKind::Address, address), params)
         }
         Err(e) => {
             ucs_error!("ucp_ep_create: the remote address is not usable: {e}");

@@ -1,6 +1,6 @@
 //! Memory, remote keys: the exported functions of `ucp.h` and its companions.
 
-use super::blob::{blob, hand_out, take_back};
+use super::blob::{blob, foreign, hand_out, take_back};
 use super::ep::ep;
 use super::param::own;
 use crate::abi::args::non_null;
@@ -17,6 +17,7 @@ use crate::uct::base::params::text;
 use crate::wire::blob::BlobError;
 use crate::wire::envelope::EnvelopeKind;
 use crate::wire::rkey::Rkey;
+use crate::wire::upstream;
 
 masked! {
     PackArgs of ucp_memh_pack_params, field_mask {
@@ -433,9 +434,19 @@ pub unsafe extern "C" fn ucp_ep_rkey_unpack(
     match parsed {
         Ok(_) if ep.is_upstream() => {
             ucs_error!(
-                "ucp_ep_rkey_unpack: memory of processes of upstream UCX cannot be accessed, and the key is none of its"
+                "ucp_ep_rkey_unpack: the key was made by this library, the peer runs upstream UCX"
             );
             UCS_ERR_UNREACHABLE
+        }
+        Err(_) if ep.is_upstream() => {
+            let bytes = foreign(EnvelopeKind::Key, rkey_buffer.cast());
+            let Some(key) = upstream::key::key(&bytes) else {
+                ucs_error!("ucp_ep_rkey_unpack: the remote key is none of upstream UCX");
+                return UCS_ERR_INVALID_PARAM;
+            };
+            // SAFETY: the caller's out parameter.
+            unsafe { *rkey_p = Box::into_raw(Box::new(ep.unpack_upstream_key(key))).cast() };
+            UCS_OK
         }
         Ok(info) => {
             // SAFETY: the caller's out parameter.

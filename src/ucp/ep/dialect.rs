@@ -6,7 +6,6 @@
 
 use super::{Control, Ep, Task, TaskStep, UpstreamControl};
 use crate::ucs::{Result, Status};
-use crate::wire::Writer;
 use crate::wire::header::{AckHdr, AmId, Header, RtrHdr};
 use crate::wire::id::{EpName, RequestId};
 use crate::wire::upstream::address::{Offer, for_wireup};
@@ -30,7 +29,7 @@ impl Ep {
         let message = match control.id {
             AmId::SendAck => AckHdr::split(&control.bytes).map(|(ack, _)| {
                 let (request, status) = (ack.request.0, ack.status);
-                message(ATS, &Ack { request, status })
+                UpstreamControl::new(ATS, &Ack { request, status }, &[])
             }),
             AmId::Rtr => RtrHdr::split(&control.bytes).map(|(rtr, _)| {
                 let rtr = Rtr {
@@ -40,12 +39,12 @@ impl Ep {
                     size: rtr.length,
                     offset: 0,
                 };
-                message(RTR, &rtr)
+                UpstreamControl::new(RTR, &rtr, &[])
             }),
             _ => None,
         };
         if let Some(message) = message {
-            self.lane().control_as(message.id, &message.bytes)?;
+            message.send(self)?;
         }
         Ok(TaskStep::Done)
     }
@@ -56,7 +55,7 @@ impl Ep {
             request: sender.0,
             status: 0,
         };
-        self.post(Task::Upstream(Box::new(message(SYNC_ACK, &ack))));
+        self.post(Task::upstream(SYNC_ACK, &ack, &[]));
     }
 
     /// The id of the remote endpoint, which some messages name. `NO_RESOURCE` while it is not known: the queue waits for
@@ -110,11 +109,4 @@ impl Ep {
             bytes: [&header.encode()[..], &address].concat(),
         }))
     }
-}
-
-/// A control message without more than a header.
-fn message<H: Header>(id: u8, header: &H) -> UpstreamControl {
-    let mut bytes = vec![0; H::LEN];
-    header.encode(&mut Writer::new(&mut bytes));
-    UpstreamControl { id, bytes }
 }

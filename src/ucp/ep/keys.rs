@@ -4,7 +4,9 @@
 use super::{Capability, Ep};
 use crate::c::uct_rkey_t;
 use crate::ucp::rkey::{Access, Mapping, RemoteKey};
-use crate::wire::rkey::Rkey;
+use crate::wire::checksum;
+use crate::wire::rkey::{READ, Rkey, WRITE};
+use crate::wire::upstream::key::Key;
 use std::rc::Rc;
 
 impl Ep {
@@ -35,6 +37,21 @@ impl Ep {
                 return RemoteKey::new(info, access(key.rkey()), Some(key));
             }
         }
+        RemoteKey::new(info, Access::Messages, None)
+    }
+
+    /// A key of upstream's: it tells no range, so that its owner checks accesses.
+    pub fn unpack_upstream_key(&self, key: Key<'_>) -> RemoteKey {
+        let info = Rkey {
+            context: 0,
+            // In comparisons it stands for the memory.
+            region: checksum(&[key.bytes]).into(),
+            address: 0,
+            length: u64::MAX,
+            mem_type: key.memory,
+            uses: READ | WRITE,
+            keys: Vec::new(),
+        };
         RemoteKey::new(info, Access::Messages, None)
     }
 

@@ -12,6 +12,8 @@ pub struct Outstanding {
     /// The number of memory accesses, and of requests that hold up flushes.
     accesses: Cell<usize>,
     holding: Cell<usize>,
+    /// Accesses without a request that the peer confirms each, which are counted in both.
+    unconfirmed: Cell<usize>,
 }
 
 /// The properties of a request that are counted. They do not change while it waits.
@@ -50,6 +52,27 @@ impl Outstanding {
         let all = self.all.borrow();
         all.iter()
             .any(|(req, kind)| kind.holds && !req.with_op(|op| matches!(op, Op::Flush(_))))
+    }
+
+    const CONFIRMED: OutstandingKind = OutstandingKind {
+        access: true,
+        holds: true,
+    };
+
+    /// An access without a request is on its way.
+    pub fn add_unconfirmed(&self) {
+        self.unconfirmed.set(self.unconfirmed.get() + 1);
+        self.count(Self::CONFIRMED, 1);
+    }
+
+    /// The peer has confirmed one. Returns false if there is none.
+    pub fn confirm(&self) -> bool {
+        let Some(left) = self.unconfirmed.get().checked_sub(1) else {
+            return false;
+        };
+        self.unconfirmed.set(left);
+        self.count(Self::CONFIRMED, -1);
+        true
     }
 
     pub fn add(&self, req: Req) {
@@ -110,5 +133,24 @@ impl Outstanding {
                 number.set(number.get().wrapping_add_signed(by));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn accesses_without_a_request_hold_up_flushes_until_each_is_confirmed() {
+        let outstanding = Outstanding::default();
+        assert!(!outstanding.confirm());
+        outstanding.add_unconfirmed();
+        outstanding.add_unconfirmed();
+        for _ in 0..2 {
+            assert!(outstanding.holds_flushes() && outstanding.has_accesses());
+            assert!(outstanding.is_empty() && outstanding.confirm());
+        }
+        assert!(!outstanding.holds_flushes() && !outstanding.has_accesses());
+        assert!(!outstanding.confirm());
     }
 }

@@ -94,7 +94,8 @@ fn on_transport_flushed(ep: &Ep, req: Option<Req>, status: ucs_status_t) {
 
 /// Everything was sent. Sends a fence if only the peer can confirm completion, and waits for outstanding requests.
 fn on_sent(ep: &Ep, req: Req) {
-    if ep.unfenced.replace(false) {
+    // Upstream confirms each access: it has no fences.
+    if ep.unfenced.replace(false) && !ep.is_upstream() {
         let fence = FenceHdr {
             sender: ep.name_request(req),
         };

@@ -6,3 +6,4 @@ pub mod list;
 pub mod post;
 pub mod software;
 pub mod target;
+pub mod upstream;

@@ -1,6 +1,6 @@
 //! Memory access by messages: the initiator's side.
 
-use super::{device, post};
+use super::{device, post, upstream};
 use crate::ucp::atomic::{Atomic, put_reply};
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, Task, TaskStep};
@@ -65,12 +65,7 @@ impl Operation for PutOp {
         let sent = req.with_op(|op| -> Result<bool> {
             let Op::Put(put) = op else { return Ok(false) };
             while put.offset < put.data.len() || put.data.is_empty() {
-                let head = PutHdr {
-                    ep: ep.name_for_peers(),
-                    region: put.region,
-                    address: put.address + put.offset as u64,
-                };
-                put.offset += send_body(ep, AmId::Put, &head, &put.data, put.offset, usize::MAX)?;
+                put.offset += send_put(ep, put)?;
                 if put.data.is_empty() {
                     break;
                 }
@@ -103,6 +98,9 @@ impl Operation for GetOp {
     fn step(ep: &Ep, req: Req) -> Result<TaskStep> {
         if let Some(step) = device::step(ep, req) {
             return step;
+        }
+        if ep.is_upstream() {
+            return upstream::get(ep, req);
         }
         let head = req.with_op(|op| match op {
             Op::Get(get) => Some(GetHdr {
@@ -137,6 +135,9 @@ impl Operation for AmoOp {
     }
 
     fn step(ep: &Ep, req: Req) -> Result<TaskStep> {
+        if ep.is_upstream() {
+            return upstream::atomic(ep, req);
+        }
         let head = req.with_op(|op| match op {
             Op::Amo(amo) => Some(AmoHdr {
                 ep: ep.name_for_peers(),
@@ -168,6 +169,20 @@ impl Operation for AmoOp {
     }
 }
 
+/// Sends the next bytes of a put; returns their number.
+fn send_put(ep: &Ep, put: &PutOp) -> Result<usize> {
+    let address = put.address + put.offset as u64;
+    if ep.is_upstream() {
+        return upstream::put(ep, &put.data, put.offset, address);
+    }
+    let head = PutHdr {
+        ep: ep.name_for_peers(),
+        region: put.region,
+        address,
+    };
+    send_body(ep, AmId::Put, &head, &put.data, put.offset, usize::MAX)
+}
+
 /// Sends a header without payload.
 fn control<H: Header>(ep: &Ep, id: AmId, header: &H) -> Result<()> {
     let mut buf = [0u8; 128];
@@ -180,17 +195,23 @@ fn control<H: Header>(ep: &Ep, id: AmId, header: &H) -> Result<()> {
 /// Bytes of a read.
 pub fn on_get_reply(worker: &Core, message: &[u8]) -> Option<()> {
     let (h, body) = GetReplyHdr::split(message)?;
-    let Some(req) = worker.requests().named(h.request) else {
+    let bytes = Status::from_code(h.status as i8).map_or(Ok(body), Err);
+    got(worker, h.request, h.offset, bytes)
+}
+
+/// Bytes of a read, or why none come. `None` if it did not ask for them.
+pub fn got(worker: &Core, request: RequestId, offset: u64, bytes: Result<&[u8]>) -> Option<()> {
+    let Some(req) = worker.requests().named(request) else {
         ucs_debug!("bytes of a read that is over");
         return Some(());
     };
     let end = req.with_op(|op| {
         let Op::Get(get) = op else { return None };
-        let result = match Status::from_code(h.status as i8) {
-            Some(e) => Err(e),
-            None => {
+        let result = match bytes {
+            Err(e) => Err(e),
+            Ok(body) => {
                 // Fragments of several lanes come in any order.
-                let offset = usize::try_from(h.offset).ok()?;
+                let offset = usize::try_from(offset).ok()?;
                 let room = get.data.len().checked_sub(offset)?;
                 if body.len() > room.min(get.data.len() - get.received) {
                     return None;
@@ -214,7 +235,13 @@ pub fn on_get_reply(worker: &Core, message: &[u8]) -> Option<()> {
 /// The result of an atomic.
 pub fn on_amo_reply(worker: &Core, message: &[u8]) -> Option<()> {
     let (h, _) = AmoReplyHdr::split(message)?;
-    let Some(req) = worker.requests().named(h.request) else {
+    let value = Status::from_code(h.status as i8).map_or(Ok(h.value), Err);
+    changed(worker, h.request, value)
+}
+
+/// The value before an atomic, or why there is none.
+pub fn changed(worker: &Core, request: RequestId, value: Result<u64>) -> Option<()> {
+    let Some(req) = worker.requests().named(request) else {
         ucs_debug!("the result of an atomic that is over");
         return Some(());
     };
@@ -222,11 +249,10 @@ pub fn on_amo_reply(worker: &Core, message: &[u8]) -> Option<()> {
         Op::Amo(amo) => Some((amo.ep, amo.atomic.reply, amo.atomic.size)),
         _ => None,
     })?;
-    let result = Status::from_code(h.status as i8).map_or(Ok(()), Err);
-    if result.is_ok() {
+    if let Ok(value) = value {
         // SAFETY: the user's reply buffer, kept until the operation completes.
-        unsafe { put_reply(reply, size, h.value) };
+        unsafe { put_reply(reply, size, value) };
     }
-    ep.complete_outstanding(req, result);
+    ep.complete_outstanding(req, value.map(drop));
     Some(())
 }

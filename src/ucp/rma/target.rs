@@ -14,6 +14,7 @@ use crate::wire::header::{
 };
 use crate::wire::id::{EpName, RequestId};
 use crate::wire::rkey::{READ, WRITE};
+use crate::wire::upstream::message::{GET_REPLY, GetReply};
 use core::ops::Range;
 
 /// Gives `f` memory that a peer names, checked; no thread unmaps it meanwhile.
@@ -47,15 +48,19 @@ fn reply_ep(w: &Core, name: EpName) -> Option<&Ep> {
 /// A put. An error is reported by the next fence.
 pub fn on_put(w: &Core, message: &[u8]) -> Option<()> {
     let (h, body) = PutHdr::split(message)?;
-    let length = body.len();
-    let done = with_memory(w, h.region, h.address, length, WRITE, |at| {
-        // SAFETY: inside an exported region of this process.
-        unsafe { core::ptr::copy_nonoverlapping(body.as_ptr(), at, length) }
-    });
-    if let Err(e) = done {
+    if let Err(e) = write(w, h.region, h.address, body) {
         refuse(w, h.ep, e);
     }
     Some(())
+}
+
+/// Writes memory that a peer names.
+#[inline]
+pub fn write(w: &Core, region: u64, address: u64, bytes: &[u8]) -> Result<()> {
+    with_memory(w, region, address, bytes.len(), WRITE, |at| {
+        // SAFETY: inside an exported region of this process.
+        unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), at, bytes.len()) }
+    })
 }
 
 fn refuse(w: &Core, name: EpName, status: Status) {
@@ -76,7 +81,12 @@ pub fn on_get(w: &Core, message: &[u8]) -> Option<()> {
         request: h.request,
         rest: None,
     };
-    let ep = reply_ep(w, h.ep)?;
+    serve(reply_ep(w, h.ep)?, read);
+    Some(())
+}
+
+/// Sends a peer what it reads.
+pub fn serve(ep: &Ep, read: PeerGet) {
     if ep.is_clear()
         && read.length <= ep.lane().max_bcopy - GetReplyHdr::LEN
         && let Some(lane) = ep.message_lane()
@@ -84,11 +94,10 @@ pub fn on_get(w: &Core, message: &[u8]) -> Option<()> {
         match serve_fragment(ep, lane, &read, 0..read.length) {
             Err(Status::NO_RESOURCE) => {}
             // An endpoint that cannot send any more hears of it by other ways.
-            _ => return Some(()),
+            _ => return,
         }
     }
     ep.post(Task::Serve(Box::new(read)));
-    Some(())
 }
 
 impl Serve for PeerGet {
@@ -135,15 +144,16 @@ fn serve_fragment(
     get: &PeerGet,
     range: Range<usize>,
 ) -> Result<Option<usize>> {
+    if ep.is_upstream() {
+        return serve_upstream(ep, get, range);
+    }
     let fragment = range.len().min(ep.max_bcopy(lane) - GetReplyHdr::LEN);
     let from = get.address.wrapping_add(range.start as u64);
     let mut refused = false;
     let mut fill = |dest: *mut u8| {
         let body = dest.wrapping_add(GetReplyHdr::LEN);
-        let copied = with_memory(ep.worker(), get.region, from, fragment, READ, |at| {
-            // SAFETY: inside an exported region; there is room for header and fragment.
-            unsafe { core::ptr::copy_nonoverlapping(at, body, fragment) }
-        });
+        // SAFETY: there is room for header and fragment.
+        let copied = unsafe { read(ep.worker(), get.region, from, (body, fragment)) };
         refused = copied.is_err();
         let head = GetReplyHdr {
             request: get.request,
@@ -164,6 +174,47 @@ fn serve_fragment(
     Ok((!refused).then_some(fragment))
 }
 
+/// As `serve_fragment`, to a process of upstream's. It has no word for a refusal: the fragment is empty, and the get stays
+/// without an end.
+fn serve_upstream(ep: &Ep, get: &PeerGet, range: Range<usize>) -> Result<Option<usize>> {
+    const HEAD: usize = GetReply::LEN;
+    let fragment = range.len().min(ep.lane().max_bcopy.saturating_sub(HEAD));
+    let from = get.address.wrapping_add(range.start as u64);
+    let head = GetReply {
+        request: get.request.0,
+        offset: range.start as u64,
+    };
+    let mut refused = false;
+    ep.lane().bcopy_as(GET_REPLY, |dest| {
+        let to = (dest.wrapping_add(HEAD), fragment);
+        // SAFETY: there is room for header and fragment.
+        let copied = unsafe {
+            head.encode(&mut writer(dest, HEAD));
+            read(ep.worker(), get.region, from, to)
+        };
+        refused = copied.is_err();
+        HEAD + if refused { 0 } else { fragment }
+    })?;
+    Ok((!refused).then_some(fragment))
+}
+
+/// Reads memory that a peer names.
+///
+/// # Safety
+/// There must be room for so many bytes at `to`.
+#[inline]
+pub unsafe fn read(
+    w: &Core,
+    region: u64,
+    address: u64,
+    (to, length): (*mut u8, usize),
+) -> Result<()> {
+    with_memory(w, region, address, length, READ, |at| {
+        // SAFETY: inside an exported region; the room by the caller's promise.
+        unsafe { core::ptr::copy_nonoverlapping(at, to, length) }
+    })
+}
+
 /// An atomic.
 pub fn on_amo(w: &Core, message: &[u8]) -> Option<()> {
     let (h, _) = AmoHdr::split(message)?;
@@ -171,11 +222,7 @@ pub fn on_amo(w: &Core, message: &[u8]) -> Option<()> {
     if !matches!(h.size, 4 | 8) {
         return None;
     }
-    let done = with_memory(w, h.region, h.address, h.size.into(), WRITE, |at| {
-        // SAFETY: inside an exported region of this process; alignment is checked.
-        unsafe { apply(at, op, h.size, h.value, h.compare) }
-    })
-    .flatten();
+    let done = change(w, h.region, h.address, (op, h.size), [h.value, h.compare]);
     if h.request == RequestId::NONE {
         if let Err(e) = done {
             refuse(w, h.ep, e);
@@ -189,6 +236,22 @@ pub fn on_amo(w: &Core, message: &[u8]) -> Option<()> {
     };
     control::post(reply_ep(w, h.ep)?, AmId::AmoReply, &reply, &[]);
     Some(())
+}
+
+/// Changes a word that a peer names. Returns the value before.
+#[inline]
+pub fn change(
+    w: &Core,
+    region: u64,
+    address: u64,
+    (op, size): (AtomicOperation, u8),
+    [value, swap]: [u64; 2],
+) -> Result<u64> {
+    with_memory(w, region, address, size.into(), WRITE, |at| {
+        // SAFETY: inside an exported region of this process; alignment is checked.
+        unsafe { apply(at, op, size, value, swap) }
+    })
+    .flatten()
 }
 
 /// A fence: everything before it is done, since messages come in order, so it is acknowledged at once.

@@ -6,21 +6,29 @@ use crate::ucp::handlers::{begin_message, on_fragment};
 use crate::ucp::proto::reassembly::MessageId;
 use crate::ucp::proto::rndv;
 use crate::ucp::worker_core::Core;
-use crate::ucp::{am, stream, tag};
-use crate::ucs::Status;
+use crate::ucp::{am, rma, stream, tag};
+use crate::ucs::{Result, Status};
 use crate::uct::internal::{UpstreamEvent, UpstreamMessage};
 use crate::wire::header::{AckHdr, DataHdr, Header, RtrHdr};
 use crate::wire::id::{EpName, RequestId, RequestName};
 use crate::wire::upstream::message::{
-    AM, AM_FIRST, AM_MIDDLE, AM_WITH_REPLY, ATS, Ack, Am, AmFirst, AmMiddle, DATA, Data, EAGER,
-    EAGER_FIRST, EAGER_MIDDLE, Eager, EagerFirst, EagerMiddle, REPLY_LEN, RTR, RTS, Rtr, Rts,
-    STREAM, SYNC, SYNC_ACK, SYNC_FIRST, Stream, Sync, SyncFirst, WIREUP,
+    AM, AM_FIRST, AM_MIDDLE, AM_WITH_REPLY, ATS, Ack, Am, AmFirst, AmMiddle, COMPLETION, DATA,
+    Data, EAGER, EAGER_FIRST, EAGER_MIDDLE, Eager, EagerFirst, EagerMiddle, PUT, REPLY_LEN, RTR,
+    RTS, Rtr, Rts, STREAM, SYNC, SYNC_ACK, SYNC_FIRST, Stream, Sync, SyncFirst, WIREUP,
 };
 use crate::{ucs_debug, ucs_error};
 
-/// Something has come of upstream UCX.
-pub fn on_event(worker: &Core, event: &UpstreamEvent<'_>) {
+/// Something has come of upstream UCX. An error ends the connection.
+pub fn on_event(worker: &Core, event: &UpstreamEvent<'_>) -> Result<()> {
     match event {
+        UpstreamEvent::Message(
+            message @ UpstreamMessage {
+                id: PUT..=COMPLETION,
+                ..
+            },
+        ) => {
+            return rma::upstream::on_message(worker, message.id, message.body);
+        }
         UpstreamEvent::Message(message) => {
             if on_message(worker, message).is_none() {
                 ucs_error!(
@@ -38,6 +46,7 @@ pub fn on_event(worker: &Core, event: &UpstreamEvent<'_>) {
             }
         }
     }
+    Ok(())
 }
 
 fn on_message(worker: &Core, message: &UpstreamMessage<'_>) -> Option<()> {
@@ -98,9 +107,7 @@ fn on_message(worker: &Core, message: &UpstreamMessage<'_>) -> Option<()> {
             let (h, body) = EagerMiddle::split(message.body)?;
             on_fragment(worker, (message.connection, h.message), h.offset, body)?;
         }
-        id => ucs_error!(
-            "a message {id} of upstream UCX is dropped: accesses of memory are not understood"
-        ),
+        id => ucs_error!("a message {id} of upstream UCX is dropped: it has no meaning here"),
     }
     Some(())
 }

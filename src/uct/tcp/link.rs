@@ -331,7 +331,8 @@ pub fn report(face: &Face, conn: &Rc<Conn>) {
     }
     if conn.upstream.is_some() {
         let name = upstream::link::name(face, conn);
-        face.base.internal.upstream(&UpstreamEvent::Closed(name));
+        // There is no more to end.
+        let _ = face.base.internal.upstream(&UpstreamEvent::Closed(name));
     }
     // Pending requests are called: their sends return the status of the failure.
     conn.pending.dispatch();

@@ -49,7 +49,7 @@ mod sealed;
 mod send_policy;
 mod send_queue;
 mod txq;
-mod upstream;
+pub mod upstream;
 pub mod wire;
 
 pub use md::TcpComponent;

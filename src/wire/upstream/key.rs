@@ -13,14 +13,27 @@ const EXPORTED: u16 = 1;
 
 /// Whether a key can be read at the beginning of `bytes`.
 pub fn is_key(bytes: &[u8]) -> bool {
+    let domains = Reader::new(bytes).u64();
+    domains.is_some_and(|domains| domains != 0) && key(bytes).is_some()
+}
+
+/// A key of memory that messages reach, which need no domain's key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Key<'a> {
+    pub memory: u8,
+    pub bytes: &'a [u8],
+}
+
+/// The key at the beginning of `bytes`, which are a key: those of no domain are not told from other zeros.
+pub fn key(bytes: &[u8]) -> Option<Key<'_>> {
     let mut r = Reader::new(bytes);
-    let (Some(domains @ 1..), Some(0..MEMORY_TYPES)) = (r.u64(), r.u8()) else {
-        return false;
-    };
-    (0..domains.count_ones()).all(|_| {
-        let len = r.u8();
-        len.and_then(|len| r.bytes(len.into())).is_some()
-    })
+    let (domains, memory) = (r.u64()?, r.u8()?);
+    for _ in 0..domains.count_ones() {
+        let len = r.u8()?;
+        r.bytes(len.into())?;
+    }
+    let bytes = &bytes[..bytes.len() - r.rest().len()];
+    (memory < MEMORY_TYPES).then_some(Key { memory, bytes })
 }
 
 /// Whether a handle can be read at the beginning of `bytes`.
@@ -56,6 +69,12 @@ mod tests {
         }
         assert!(!is_key(b"\x01\0\0\0\0\0\0\0\x80\0"));
         assert!(!is_key(&[0; 64]));
+        let none = key(&[0; 64]).unwrap();
+        assert_eq!((none.memory, none.bytes), (0, &[0; 9][..]));
+        assert_eq!(key(&[0; 8]), None);
+        let two = b"\x05\0\0\0\0\0\0\0\x02\x01a\x02bc\xffrest";
+        let memory = key(two).unwrap();
+        assert_eq!((memory.memory, memory.bytes), (2, &two[..14]));
     }
 
     #[test]

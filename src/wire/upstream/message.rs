@@ -15,6 +15,12 @@
 //! | 11 | request of the sender (8), of the receiver (8), address (8), length (8), offset (8) | a key |
 //! | 12 | request of the receiver (8), offset (8) | bytes of the data from there on |
 //! | 15 | endpoint of the receiver (8) | bytes of its stream |
+//! | 17 | address (8), endpoint of the receiver (8), memory type (4) | bytes to be written |
+//! | 18 | address (8), length (8), endpoint of the receiver (8), request of the sender (8), memory type (4) | |
+//! | 19 | request of the receiver (8), offset (8) | bytes that were read |
+//! | 20 | address (8), endpoint of the receiver (8), request of the sender or 0 (8), size (1), operation (1) | operand, and what a compare-and-swap writes, of that size |
+//! | 21 | request of the receiver (8) | the value before |
+//! | 22 | endpoint of the receiver (8): one put, or one atomic operation without request, is done | |
 //! | 23 | id (2), flags (2), length of the user's header (4) | data, user's header |
 //! | 26 | as 23 | the same, endpoint of the receiver (8), for a reply by it |
 //! | 24 | as 23 | the first bytes of the data, user's header, number of the message (8), endpoint of the receiver (8), length of all data (8) |
@@ -35,6 +41,12 @@ pub const ATS: u8 = 10;
 pub const RTR: u8 = 11;
 pub const DATA: u8 = 12;
 pub const STREAM: u8 = 15;
+pub const PUT: u8 = 17;
+pub const GET: u8 = 18;
+pub const GET_REPLY: u8 = 19;
+pub const ATOMIC: u8 = 20;
+pub const ATOMIC_REPLY: u8 = 21;
+pub const COMPLETION: u8 = 22;
 pub const AM: u8 = 23;
 pub const AM_FIRST: u8 = 24;
 pub const AM_MIDDLE: u8 = 25;
@@ -203,6 +215,60 @@ header! {
 header! {
     /// The header of bytes of a stream.
     Stream {
+        /// The receiver's endpoint.
+        ep: u64,
+    }
+}
+
+header! {
+    /// Writes memory of the receiver.
+    Put {
+        address: u64,
+        /// The receiver's endpoint.
+        ep: u64,
+        memory: u32,
+    }
+}
+
+header! {
+    /// Asks for memory of the receiver.
+    Get {
+        address: u64,
+        length: u64,
+        /// The receiver's endpoint.
+        ep: u64,
+        /// The sender's request.
+        request: u64,
+        memory: u32,
+    }
+}
+
+header! {
+    /// Memory that a `Get` asked for.
+    GetReply { request: u64, offset: u64, }
+}
+
+header! {
+    /// Changes a word of the receiver's memory.
+    Atomic {
+        address: u64,
+        /// The receiver's endpoint.
+        ep: u64,
+        /// The sender's request, which gets the value before; else 0.
+        request: u64,
+        size: u8,
+        operation: u8,
+    }
+}
+
+header! {
+    /// The value before an `Atomic` with a request.
+    AtomicReply { request: u64, }
+}
+
+header! {
+    /// A `Put`, or an `Atomic` without a request, is done.
+    Completion {
         /// The receiver's endpoint.
         ep: u64,
     }
@@ -451,6 +517,39 @@ mod tests {
         no_part(&bytes, |part| H::split(part).is_some());
         let longer = [&bytes[..], b"rest"].concat();
         assert_eq!(H::split(&longer), Some((header, &b"rest"[..])));
+    }
+
+    #[test]
+    fn bytes_of_accesses_of_memory() {
+        let put = Put {
+            address: 1,
+            ep: 2,
+            memory: 3,
+        };
+        check(put, &[8, 8, 4]);
+        let get = Get {
+            address: 1,
+            length: 2,
+            ep: 3,
+            request: 4,
+            memory: 5,
+        };
+        check(get, &[8, 8, 8, 8, 4]);
+        let reply = GetReply {
+            request: 1,
+            offset: 2,
+        };
+        check(reply, &[8, 8]);
+        let atomic = Atomic {
+            address: 1,
+            ep: 2,
+            request: 3,
+            size: 4,
+            operation: 5,
+        };
+        check(atomic, &[8, 8, 8, 1, 1]);
+        check(AtomicReply { request: 1 }, &[8]);
+        check(Completion { ep: 1 }, &[8]);
     }
 
     #[test]

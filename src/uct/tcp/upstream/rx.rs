@@ -47,14 +47,14 @@ pub fn handle_frames(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u3
             count += 1;
             conn.on_message();
             let listener = conn.upstream.as_ref().and_then(|u| u.listener.get());
-            face.base
-                .internal
-                .upstream(&UpstreamEvent::Message(UpstreamMessage {
-                    id,
-                    body,
-                    connection: link::name(face, conn),
-                    sender: listener.map(|l| (&l.device[..], &l.iface[..])),
-                }));
+            let message = UpstreamEvent::Message(UpstreamMessage {
+                id,
+                body,
+                connection: link::name(face, conn),
+                sender: listener.map(|l| (&l.device[..], &l.iface[..])),
+            });
+            let taken = face.base.internal.upstream(&message);
+            taken.map_err(|why| format!("message {id}, which is refused: {why}"))?;
             continue;
         }
         buf.start += total;

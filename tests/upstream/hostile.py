@@ -1,0 +1,299 @@
+#!/usr/bin/env python3
+"""A hostile peer in upstream's format: what c-tests/interop/victim.c, a process of ours with UCX_UPSTREAM_PEERS=y, does about it.
+
+    hostile.py OWN_ADDRESS HOST PORT
+
+Talks to the victim's control socket at HOST:PORT and to its worker over tcp. Each attack says what is to happen: what is bad is
+dropped, so that a flush behind it is answered, or the connection ends. Prints one line "attack NAME" each; the first that is
+not as it should be ends the process with status 1.
+"""
+import socket
+import struct
+import sys
+
+GREETING = struct.pack("<Q", 0xCAFEBABE12345678)
+CONNECTION, FLUSH, FLUSH_ACK = 32, 33, 34
+REQUEST, ACK = 1, 2
+(WIREUP, EAGER, FIRST, MIDDLE, SYNC, SYNC_FIRST, SYNC_ACK, RTS, ATS, RTR, DATA, STREAM, PUT, GET, GET_REPLY, ATOMIC, ATOMIC_REPLY, COMPLETION,
+ AM, AM_FIRST, AM_MIDDLE, AM_REPLY) = (1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 15, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26)
+TCP = 0x19CF
+PATIENCE = 10
+MOST = (1 << 64) - 1
+
+
+def words(*numbers):
+    return struct.pack(f"<{len(numbers)}Q", *(number & MOST for number in numbers))
+
+
+class Wrong(Exception):
+    """What was seen instead of what should be."""
+
+
+class Control:
+    def __init__(self, host, port):
+        self.socket = socket.create_connection((host, port), timeout=PATIENCE)
+        self.lines = self.socket.makefile("r")
+
+    def line(self):
+        return self.lines.readline().split()
+
+    def ask(self, text):
+        self.socket.sendall(text.encode() + b"\n")
+        return self.line()
+
+    def received(self, tag):
+        """The bytes of a receive that is over, or its status."""
+        words = self.ask(f"wait {tag}")
+        return bytes.fromhex(words[1]) if words[0] == "ok" else " ".join(words)
+
+
+def listener_of(address):
+    """IP address and port of the tcp device in a worker address of ours."""
+    at = 9
+    while address[at] & 0x80:
+        at += 2 + (address[at + 1] & 0x1F)
+    device = address[at + 2:at + 2 + (address[at + 1] & 0x1F)]
+    at += 2 + len(device)
+    assert struct.unpack_from("<H", address, at)[0] == TCP and device[1] == socket.AF_INET
+    return socket.inet_ntoa(device[2:6]), struct.unpack_from(">H", address, at + 19)[0]
+
+
+class Connection:
+    """A connection to the victim's worker, or one that it has opened."""
+    number = 1 << 40
+
+    def __init__(self, opened=None, to=None, listener=None):
+        self.socket = opened or socket.create_connection(to, timeout=PATIENCE)
+        self.socket.settimeout(PATIENCE)
+        self.bytes, self.flushes = b"", 0
+        if opened is None:
+            Connection.number += 1
+            body = struct.pack("<IBQH", REQUEST, 0, Connection.number, socket.AF_INET) + struct.pack(">H", listener[1])
+            self.send(GREETING + self.frame(CONNECTION, body + socket.inet_aton(listener[0]) + bytes(8)))
+            self.expect(CONNECTION)
+
+    @staticmethod
+    def frame(kind, body):
+        return struct.pack("<BI", kind, len(body)) + body
+
+    def send(self, data):
+        self.socket.sendall(data)
+
+    def take(self, count):
+        while len(self.bytes) < count:
+            try:
+                more = self.socket.recv(1 << 16)
+            except ConnectionError:
+                more = b""
+            if not more:
+                return None
+            self.bytes += more
+        taken, self.bytes = self.bytes[:count], self.bytes[count:]
+        return taken
+
+    def next(self):
+        """The next frame's kind and body; None at the end."""
+        head = self.take(5)
+        if head is None:
+            return None
+        kind, length = struct.unpack("<BI", head)
+        return kind, self.take(length)
+
+    def expect(self, wanted):
+        while True:
+            frame = self.next()
+            if frame is None:
+                raise Wrong(f"the connection ended before a message {wanted}")
+            if frame[0] == wanted:
+                return frame[1]
+
+    def message(self, kind, body):
+        self.send(self.frame(kind, body))
+
+    def survives(self):
+        """Whether the connection still answers, after everything before."""
+        self.flushes += 1
+        try:
+            self.message(FLUSH, struct.pack("<QQI", 0, 0, self.flushes))
+            while (frame := self.next()) is not None:
+                if frame == (FLUSH_ACK, struct.pack("<I", self.flushes)):
+                    return True
+        except ConnectionError:
+            pass
+        return False
+
+
+class Hostile:
+    def __init__(self, own, host, port):
+        self.control = Control(host, port)
+        at, address = self.control.line()
+        self.memory, self.worker = int(at, 16), listener_of(bytes.fromhex(address))
+        listening = socket.create_server((own, 0))
+        listening.settimeout(PATIENCE)
+        self.listener = listening.getsockname()[:2]
+        self.out = self.connect()
+        # An endpoint of ours: the victim connects to the listener and answers there.
+        self.endpoint = 0x7777
+        device = bytes([0, 6 | 0x80, 0, socket.AF_INET]) + socket.inet_aton(own)
+        transport = struct.pack("<HfffI", TCP, 5e-5, 1e9, 3e-5, 0x230301) + bytes([0xC3, 2 | 0x80]) + struct.pack(">H", self.listener[1])
+        self.out.message(WIREUP, struct.pack("<BBHQQ", 1, 0, 0, self.endpoint, 0) + b"\x20" + words(0x1234) + device + transport)
+        opened, _ = listening.accept()
+        self.back = Connection(opened=opened)
+        if self.back.take(8) != GREETING:
+            raise Wrong("no greeting")
+        self.back.expect(CONNECTION)
+        self.back.message(CONNECTION, struct.pack("<I", ACK))
+        reply = self.back.expect(WIREUP)
+        self.ep, mine = struct.unpack_from("<QQ", reply, 4)
+        if reply[0] != 2 or mine != self.endpoint:
+            raise Wrong(f"the reply is {reply.hex()}")
+        self.before = self.control.ask("memory")
+
+    def connect(self):
+        return Connection(to=self.worker, listener=self.listener)
+
+    def check(self, condition, text):
+        if not condition:
+            raise Wrong(text)
+
+    def dropped(self, name, *messages):
+        """Messages that change nothing, also each byte less of them."""
+        print(f"attack {name}", flush=True)
+        for kind, body in messages:
+            self.out.message(kind, body)
+        self.check(self.out.survives(), "the connection has ended")
+        self.check(self.control.ask("memory") == self.before, "exported memory has changed")
+
+    def ended(self, name, kind, body):
+        """A message that ends the connection it comes by, and changes nothing."""
+        print(f"attack {name}", flush=True)
+        connection = self.connect()
+        connection.message(kind, body)
+        self.check(not connection.survives(), "the connection goes on")
+        self.check(self.control.ask("memory") == self.before, "exported memory has changed")
+
+    def run(self):
+        self.short()
+        self.forged()
+        self.accesses()
+        self.eager_parts()
+        self.announced()
+        self.death()
+        self.check(int(self.control.ask("resident")[0]) < self.resident + 65536, "the memory of the process has grown")
+
+    def short(self):
+        """Messages that end before their headers do, and lengths that are too large."""
+        self.resident = int(self.control.ask("resident")[0])
+        for kind in [WIREUP, EAGER, FIRST, MIDDLE, SYNC, SYNC_FIRST, SYNC_ACK, RTS, ATS, RTR, DATA, STREAM, AM, AM_FIRST, AM_MIDDLE, AM_REPLY]:
+            self.dropped(f"short {kind}", *((kind, bytes([7] * length)) for length in range(8)))
+        for kind in range(32):
+            if kind not in (WIREUP, EAGER, STREAM) and not PUT <= kind <= COMPLETION:
+                self.dropped(f"noise {kind}", (kind, bytes([0xFF] * 16)))
+        for kind in (PUT, GET, ATOMIC):
+            self.ended(f"short {kind}", kind, bytes(7))
+        self.dropped("header beyond its message", (AM, struct.pack("<HHI", 7, 0, 1 << 31) + bytes(8)))
+        self.dropped("a long message without bytes", (FIRST, words(90, 1 << 62, 900)), (RTS, words(91, self.ep, 5, 0, 1 << 62) + b"\0"))
+        connection = self.connect()
+        connection.send(struct.pack("<BI", EAGER, 1 << 31))
+        self.check(connection.next() is None, "a frame of 2 GiB is waited for")
+        self.ended("put by the transport", FLUSH, struct.pack("<QQI", self.memory, 8, 1))
+
+    def forged(self):
+        """Ids of endpoints and requests that nobody gave out."""
+        for bit in range(64):
+            other = self.ep ^ 1 << bit
+            self.dropped(f"endpoint, bit {bit}", (RTS, words(1, other, 5, 0, 8) + b"\0"), (STREAM, words(other) + b"x"),
+                         (AM_REPLY, struct.pack("<HHI", 7, 1, 0) + words(other)), (COMPLETION, words(other)),
+                         (GET, words(self.memory, 8, other, 5) + bytes(4)))
+        for request in [0, 1, 2, 1 << 32, self.ep, MOST]:
+            self.dropped(f"request {request:#x}", (SYNC_ACK, words(request) + b"\0"), (ATS, words(request) + b"\0"), (RTR, words(request, 5, 0, 8, 0)),
+                         (DATA, words(request, 0) + b"12345678"), (GET_REPLY, words(request, 0) + b"12345678"), (ATOMIC_REPLY, words(request) + bytes(8)))
+        self.dropped("completion of nothing", *[(COMPLETION, words(self.ep))] * 3)
+
+    def accesses(self):
+        """Memory that was not exported, and words that are none."""
+        start, end = self.memory, self.memory + 256
+        for name, at, length in [("before", start - 8, 8), ("across the start", start - 1, 8), ("behind", end, 8), ("across the end", end - 1, 2),
+                                 ("all", start, 257), ("around the end of memory", MOST - 3, 8), ("nowhere", 0, 8)]:
+            self.ended(f"put {name}", PUT, words(at, self.ep) + bytes(4) + bytes([0xEE] * length))
+            self.ended(f"get {name}", GET, words(at, length, self.ep, 5) + bytes(4))
+            if at != start:
+                self.ended(f"add {name}", ATOMIC, words(at, self.ep, 0) + bytes([8, 0]) + words(1))
+        self.ended("get of all memory", GET, words(start, MOST, self.ep, 5) + bytes(4))
+        for name, at, size, operation, operands in [("unaligned", start + 1, 8, 0, 8), ("of 3 bytes", start, 3, 0, 3), ("of 16 bytes", start, 16, 0, 16),
+                                                    ("of 0 bytes", start, 0, 0, 0), ("unknown", start, 8, 6, 8), ("without its operand", start, 8, 0, 7),
+                                                    ("without its second operand", start, 8, 5, 15)]:
+            self.ended(f"atomic {name}", ATOMIC, words(at, self.ep, 0) + bytes([size, operation]) + bytes([1] * operands))
+        # What is allowed: the bytes go there and nowhere else.
+        self.out.message(PUT, words(start + 8, self.ep) + bytes(4) + bytes([0xEE] * 16))
+        self.check(self.back.expect(COMPLETION) == words(self.endpoint), "a put is not confirmed")
+        after = bytes.fromhex(self.control.ask("memory")[1])
+        wanted = bytearray(bytes.fromhex(self.before[1]))
+        wanted[72:88] = bytes([0xEE] * 16)
+        self.check(after == wanted, "a put has written something else")
+        self.before = ["bytes", after.hex()]
+
+    def eager_parts(self):
+        """Parts of a message that overlap or go beyond its end."""
+        data = bytes(range(200))
+        self.control.ask("recv 1 200")
+        self.out.message(FIRST, words(1, 200, 901) + data[:100])
+        self.dropped("overlapping parts", (MIDDLE, words(901, 50) + bytes(60)), (MIDDLE, words(901, 99) + bytes(1)), (MIDDLE, words(901, 150) + bytes(51)),
+                     (MIDDLE, words(901, MOST) + bytes(8)), (FIRST, words(1, 300, 901) + bytes(300)), (MIDDLE, words(902, 0) + bytes(8)))
+        self.out.message(MIDDLE, words(901, 150) + data[150:])
+        self.dropped("a part that came before", (MIDDLE, words(901, 150) + bytes(50)))
+        self.out.message(MIDDLE, words(901, 100) + data[100:150])
+        self.check(self.control.received(1) == data, "the message is not what was sent")
+
+    def announced(self):
+        """Data of announced messages, in any order, overlapping and too many."""
+        data = bytes(range(250))
+        for tag, order in [(2, [(0, 100), (100, 250)]), (3, [(200, 250), (100, 200), (0, 100)]), (4, [(k, k + 1) for k in range(249, -1, -1)])]:
+            self.control.ask(f"recv {tag} 250")
+            self.out.message(RTS, words(tag, self.ep, 50 + tag, self.memory, 250) + b"\0" + b"a key")
+            sender, receiver, address, size, offset = struct.unpack("<5Q", self.back.expect(RTR))
+            self.check((sender, address, size, offset) == (50 + tag, 0, 250, 0), "not the data of this message are asked for")
+            for bit in range(64):
+                self.out.message(DATA, words(receiver ^ 1 << bit, 0) + bytes(250))
+            for begin, end in order:
+                self.out.message(DATA, words(receiver, begin) + data[begin:end])
+                if end - begin > 1 and len(order) > 1 and (begin, end) != order[-1]:
+                    self.dropped(f"overlapping data of {tag}", (DATA, words(receiver, begin) + bytes(end - begin)), (DATA, words(receiver, begin + 1) + bytes(1)),
+                                 (DATA, words(receiver, 249) + bytes(2)), (DATA, words(receiver, MOST) + bytes(2)), (DATA, words(receiver, 0) + bytes(251)),
+                                 (DATA, words(receiver, 250)))
+            self.check(self.control.received(tag) == data, f"the message of tag {tag} is not what was sent")
+            self.dropped(f"data after the end of {tag}", (DATA, words(receiver, 0) + bytes(250)))
+        self.control.ask("recv 5 8")
+        self.out.message(RTS, words(5, self.ep, 55, 0, 1 << 62) + b"\0")
+        self.check(self.back.expect(ATS)[:9] == words(55) + b"\0", "a message that is too long is not answered")
+        self.check(self.control.received(5) == "Message truncated", "a message that is too long is received")
+        self.dropped("an unknown kind of announcement", (RTS, words(6, self.ep, 56, 0, 8) + b"\2"), (RTS, words(7 | 99 << 32, self.ep, 56, 0, 8) + b"\1short"))
+
+    def death(self):
+        """It ends while its messages are coming: what waits for them ends too."""
+        print("attack death", flush=True)
+        self.control.ask("recv 6 250")
+        self.control.ask("recv 7 250")
+        self.out.message(FIRST, words(6, 250, 903) + bytes(100))
+        self.out.message(RTS, words(7, self.ep, 57, 0, 250) + b"\0")
+        receiver = struct.unpack("<5Q", self.back.expect(RTR))[1]
+        self.out.message(DATA, words(receiver, 0) + bytes(100))
+        self.check(self.out.survives(), "the connection has ended")
+        self.out.socket.close()
+        self.back.socket.close()
+        for tag in (6, 7):
+            status = self.control.received(tag)
+            self.check(status == "Connection reset by remote peer", f"a receive ends with {status}")
+
+
+def main():
+    try:
+        Hostile(sys.argv[1], sys.argv[2], int(sys.argv[3])).run()
+    except (Wrong, OSError, ValueError, IndexError, struct.error, TypeError) as seen:
+        print(f"not as it should be: {type(seen).__name__}: {seen}", flush=True)
+        return 1
+    print("all attacks were met", flush=True)
+    return 0
+
+
+sys.exit(main())
