@@ -468,7 +468,14 @@ impl Transports {
 }
 
 /// Places outside a transport's folder that may name it: file, name, and why.
-const MAY_NAME: [(&str, &str, &str); 5] = [
+const MAY_NAME: [(&str, &str, &str); 8] = [
+    ("ucs/memtype.rs", "cuda", "a memory type"),
+    ("ucp/config.rs", "cuda", "a memory type"),
+    (
+        "ucp/config.rs",
+        "cuda_cpy",
+        "upstream's default of a variable that has no effect",
+    ),
     (
         "sys/machine.rs",
         "self",

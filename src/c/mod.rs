@@ -1,6 +1,8 @@
 //! Floor 0: the C types and constants of the public headers, `#[repr(C)]`, no functions.
 //!
-//! One module is one header; `verbs` holds those of libibverbs, which are not part of ours. Sizes and offsets are asserted beside each struct, at API level 1.22.
+//! One module is one header; `verbs` holds those of libibverbs and `cuda` those of
+//! NVIDIA's driver, which are not part of ours.
+//! Sizes and offsets are asserted beside each struct, at API level 1.22.
 //! `cbindgen` reads these files to write `include/`; `c_enum!` blocks become C enums there.
 #![forbid(unsafe_code)]
 
@@ -24,6 +26,16 @@ macro_rules! opaque {
     };
 }
 
+/// Constants of a library that is loaded, and a list of them for the test that compares them with its header.
+macro_rules! constants {
+    ($all:ident: $($name:ident: $t:ty = $value:expr,)*) => {
+        $(pub const $name: $t = $value;)*
+        /// The constants of this file: C name and value.
+        pub const $all: &[(&str, u64)] = &[$((stringify!($name), $name as u64),)*];
+    };
+}
+
+pub mod cuda;
 pub mod ucm;
 pub mod ucp;
 pub mod ucs;

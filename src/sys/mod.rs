@@ -2,11 +2,13 @@
 
 pub mod clock;
 pub mod cpu;
+pub mod cuda;
 pub mod epoll;
 pub mod eventfd;
 pub mod file;
 pub mod fork;
 pub mod heap;
+pub mod library;
 pub mod local_socket;
 pub mod lock;
 pub mod machine;

@@ -261,6 +261,7 @@ impl Region {
             address: params.address,
             length: params.length,
             flags: UCT_MD_MEM_ACCESS_ALL | if fixed { UCT_MD_MEM_FLAG_FIXED } else { 0 },
+            kind: UCS_MEMORY_TYPE_HOST,
             name: "ucp_mem_map",
         };
         let mut tried = Vec::new();

@@ -249,6 +249,13 @@ impl MdAttr {
     };
 }
 
+impl MdAttr {
+    /// Whether the domain allocates memory of this type.
+    pub fn allocates(&self, kind: ucs_memory_type_t) -> bool {
+        self.alloc_mem_types & 1u64.unbounded_shl(kind) != 0
+    }
+}
+
 /// Parameters and result of an allocation.
 pub struct Alloc<'a> {
     /// In: the wanted address or null. Out: the address.
@@ -257,7 +264,20 @@ pub struct Alloc<'a> {
     pub length: usize,
     /// `UCT_MD_MEM_FLAG_*`, `UCT_MD_MEM_ACCESS_*`.
     pub flags: u32,
+    /// `UCS_MEMORY_TYPE_*`; a domain is asked only for those of its attributes.
+    pub kind: ucs_memory_type_t,
     pub name: &'a str,
+}
+
+/// What a domain tells of memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MemoryInfo {
+    /// `UCS_MEMORY_TYPE_*`
+    pub kind: ucs_memory_type_t,
+    pub device: ucs_sys_device_t,
+    /// The allocation that holds it, or the memory that was asked about.
+    pub base: usize,
+    pub length: usize,
 }
 
 /// An opened memory domain. Threads share it: a context and its domains are common to the workers of all threads.
@@ -265,7 +285,14 @@ pub trait Md: Send + Sync + 'static {
     fn as_any(&self) -> &dyn Any;
     fn attr(&self) -> MdAttr;
 
-    /// Allocates host memory. Returns the memory handle.
+    /// Tells the type of memory. `UNSUPPORTED` by a domain that tells none apart, `INVALID_ADDR` for memory of a type that it
+    /// does not detect.
+    fn mem_query(&self, address: *const c_void, length: usize) -> Result<MemoryInfo> {
+        let _ = (address, length);
+        Err(Status::UNSUPPORTED)
+    }
+
+    /// Allocates memory. Returns the memory handle.
     fn mem_alloc(&self, alloc: &mut Alloc<'_>) -> Result<uct_mem_h> {
         let _ = alloc;
         Err(Status::UNSUPPORTED)

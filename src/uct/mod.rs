@@ -10,6 +10,7 @@ pub mod auth;
 pub mod base;
 pub mod cm;
 pub mod cma;
+pub mod cuda;
 pub mod ib;
 pub mod internal;
 pub mod local;

@@ -4,7 +4,7 @@
 use crate::ucs::config::Table;
 use crate::uct::api::{Component, Transport};
 use crate::uct::base::md::ComponentHandle;
-use crate::uct::{cma, ib, loopback, shm, tcp};
+use crate::uct::{cma, cuda, ib, loopback, shm, tcp};
 use once_cell::race::OnceRef;
 
 /// The handle of a component, which the table consists of.
@@ -13,11 +13,12 @@ pub const fn handle(component: &'static dyn Component) -> ComponentHandle {
 }
 
 /// In the order in which `uct_query_components` lists them.
-pub static COMPONENTS: [ComponentHandle; 6] = [
+pub static COMPONENTS: [ComponentHandle; 7] = [
     handle(&loopback::SelfComponent),
     handle(&tcp::TcpComponent),
     handle(&shm::SysvComponent),
     handle(&shm::PosixComponent),
+    handle(&cuda::CudaComponent),
     handle(&cma::CmaComponent),
     handle(&ib::IbComponent),
 ];

@@ -265,10 +265,9 @@ pub fn memory_domain_is_consistent(tl: &Tl) {
     } else {
         assert_eq!(got, UCS_ERR_UNSUPPORTED);
     }
-    assert_eq!(
-        cap.flags & u64::from(UCT_MD_FLAG_ALLOC) != 0,
-        cap.max_alloc > 0
-    );
+    let allocates = cap.flags & u64::from(UCT_MD_FLAG_ALLOC) != 0;
+    assert_eq!(allocates, cap.max_alloc > 0);
+    assert_eq!(allocates, cap.alloc_mem_types != 0);
     let methods = [UCT_ALLOC_METHOD_MD];
     let mds = [side.md];
     let params = uct_mem_alloc_params_t {
@@ -283,7 +282,7 @@ pub fn memory_domain_is_consistent(tl: &Tl) {
     let mut m: uct_allocated_memory_t = unsafe { std::mem::zeroed() };
     use ferrucx::abi::uct::mem::{uct_mem_alloc, uct_mem_free};
     let got = unsafe { uct_mem_alloc(100_000, methods.as_ptr(), 1, &params, &mut m) };
-    if cap.flags & u64::from(UCT_MD_FLAG_ALLOC) != 0 {
+    if cap.alloc_mem_types & 1 << UCS_MEMORY_TYPE_HOST != 0 {
         assert_eq!(got, UCS_OK);
         assert_eq!(m.method, UCT_ALLOC_METHOD_MD);
         assert!(m.length >= 100_000);

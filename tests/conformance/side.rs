@@ -463,10 +463,11 @@ impl Side {
         let mut m: uct_allocated_memory_t = unsafe { std::mem::zeroed() };
         let flags = UCT_MD_MEM_ACCESS_ALL;
         let name = c"conformance".as_ptr();
-        ok(
-            unsafe { mem::uct_iface_mem_alloc(self.iface, len, flags, name, &mut m) },
-            "allocate memory",
-        );
+        let allocated = match self.md_attr.cap.alloc_mem_types >> UCS_MEMORY_TYPE_CUDA_MANAGED & 1 {
+            0 => unsafe { mem::uct_iface_mem_alloc(self.iface, len, flags, name, &mut m) },
+            _ => self.managed(len, &mut m),
+        };
+        ok(allocated, "allocate memory");
         assert!(m.length >= len);
         unsafe { m.address.cast::<u8>().write_bytes(0, len) };
         let mut packed = vec![0u8; self.md_attr.rkey_packed_size];
@@ -477,6 +478,22 @@ impl Side {
             );
         }
         Memory { m, len, packed }
+    }
+
+    /// Memory of a device that this test may touch too.
+    fn managed(&self, len: usize, m: &mut uct_allocated_memory_t) -> ucs_status_t {
+        let params = uct_mem_alloc_params_t {
+            field_mask: u64::from(
+                UCT_MEM_ALLOC_PARAM_FIELD_MEM_TYPE | UCT_MEM_ALLOC_PARAM_FIELD_MDS,
+            ),
+            mem_type: UCS_MEMORY_TYPE_CUDA_MANAGED,
+            mds: uct_mem_alloc_params_t_mds {
+                mds: &self.md,
+                count: 1,
+            },
+            ..unsafe { std::mem::zeroed() }
+        };
+        unsafe { mem::uct_mem_alloc(len, &UCT_ALLOC_METHOD_MD, 1, &params, m) }
     }
 
     /// Unpacks the key of a peer's memory.
@@ -564,6 +581,7 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
+        // Memory of either allocation is freed by its method.
         unsafe { mem::uct_iface_mem_free(&self.m) };
     }
 }

@@ -1086,13 +1086,15 @@ struct uct_listener_params {
 };
 
 /**
- * Answers the masked properties of a memory range. All memory we can reach is the host's.
+ * Tells about memory that a device may have.
  *
  * @param[in] md Memory domain of `uct_md_open`, not closed yet.
- * @param[in] address Not read.
- * @param[in] length Not read.
- * @param[in,out] mem_attr Not written.
- * @return UCS_ERR_UNSUPPORTED: every memory domain knows host memory only.
+ * @param[in] address Start of the memory; not accessed.
+ * @param[in] length Bytes.
+ * @param[in,out] mem_attr `field_mask` says which members are written; on success only.
+ * @return UCS_OK. UCS_ERR_UNSUPPORTED when the domain does not tell memory types apart.
+ *   UCS_ERR_INVALID_ADDR for memory of another type than the domain's `detect_mem_types`.
+ *   UCS_ERR_INVALID_PARAM when `md` or `mem_attr` is NULL.
  *
  * @ingroup uct_md
  */
@@ -1650,13 +1652,13 @@ ucs_status_t uct_md_mem_dereg(uct_md_h md,
                               uct_mem_h memh);
 
 /**
- * Tells the type of memory. Domains that know host memory only, which are all here, do not tell.
+ * Tells the type of memory.
  *
  * @param[in] md Memory domain of `uct_md_open`, not closed yet.
- * @param[in] addr Not read.
- * @param[in] length Not read.
- * @param[out] mem_type_p Not written.
- * @return UCS_ERR_UNSUPPORTED.
+ * @param[in] addr Start of the memory; not accessed.
+ * @param[in] length Bytes.
+ * @param[out] mem_type_p The type; written on success only.
+ * @return As `uct_md_mem_query`.
  *
  * @ingroup uct_md
  */
@@ -1666,7 +1668,7 @@ ucs_status_t uct_md_detect_memory_type(uct_md_h md,
                                        ucs_memory_type_t *mem_type_p);
 
 /**
- * Allocates host memory by the first method that works. `uct_mem_free` frees it.
+ * Allocates memory by the first method that works; memory of devices is allocated by memory domains alone. `uct_mem_free` frees it.
  *
  * @param[in] length Bytes wanted.
  * @param[in] methods Methods in the order in which they are tried.

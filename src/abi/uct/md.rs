@@ -4,7 +4,8 @@ use crate::abi::args::{free_list, non_null, put_list, put_name};
 use crate::c::*;
 use crate::ucs::config::Config;
 use crate::ucs::status::code_of;
-use crate::uct::api::MdAttr;
+use crate::ucs::{Result, Status};
+use crate::uct::api::{MdAttr, MemoryInfo};
 use crate::uct::base::md::{ComponentHandle, MdHandle};
 use crate::uct::base::params::text;
 use crate::{ucs_debug, ucs_error};
@@ -450,13 +451,15 @@ pub unsafe extern "C" fn uct_md_mem_dereg(md: uct_md_h, memh: uct_mem_h) -> ucs_
     }
 }
 
-/// Answers the masked properties of a memory range. All memory we can reach is the host's.
+/// Tells about memory that a device may have.
 ///
 /// - `md` (in): Memory domain of `uct_md_open`, not closed yet.
-/// - `address` (in): Not read.
-/// - `length` (in): Not read.
-/// - `mem_attr` (in,out): Not written.
-/// - returns: UCS_ERR_UNSUPPORTED: every memory domain knows host memory only.
+/// - `address` (in): Start of the memory; not accessed.
+/// - `length` (in): Bytes.
+/// - `mem_attr` (in,out): `field_mask` says which members are written; on success only.
+/// - returns: UCS_OK. UCS_ERR_UNSUPPORTED when the domain does not tell memory types apart.
+///   UCS_ERR_INVALID_ADDR for memory of another type than the domain's `detect_mem_types`.
+///   UCS_ERR_INVALID_PARAM when `md` or `mem_attr` is NULL.
 ///
 /// `uct/api/uct.h`, group `md`.
 ///
@@ -469,19 +472,56 @@ pub unsafe extern "C" fn uct_md_mem_query(
     length: usize,
     mem_attr: *mut uct_md_mem_attr_t,
 ) -> ucs_status_t {
-    let _ = (address, length);
     non_null!(UCS_ERR_INVALID_PARAM; md, mem_attr);
-    // Upstream answers so for every domain that does not tell memory types apart.
-    UCS_ERR_UNSUPPORTED
+    // SAFETY: an open memory domain.
+    let found = match unsafe { query(md, address, length) } {
+        Ok(found) => found,
+        Err(e) => return e.code(),
+    };
+    // SAFETY: the caller's struct, written as masked.
+    unsafe {
+        let mask = (*mem_attr).field_mask;
+        let has = |bit: u32| mask & u64::from(bit) != 0;
+        if has(UCT_MD_MEM_ATTR_FIELD_MEM_TYPE) {
+            (*mem_attr).mem_type = found.kind;
+        }
+        if has(UCT_MD_MEM_ATTR_FIELD_SYS_DEV) {
+            (*mem_attr).sys_dev = found.device;
+        }
+        if has(UCT_MD_MEM_ATTR_FIELD_BASE_ADDRESS) {
+            (*mem_attr).base_address = core::ptr::with_exposed_provenance_mut(found.base);
+        }
+        if has(UCT_MD_MEM_ATTR_FIELD_ALLOC_LENGTH) {
+            (*mem_attr).alloc_length = found.length;
+        }
+        // As upstream says that there is none.
+        if has(UCT_MD_MEM_ATTR_FIELD_DMABUF_FD) {
+            (*mem_attr).dmabuf_fd = -1;
+        }
+        if has(UCT_MD_MEM_ATTR_FIELD_DMABUF_OFFSET) {
+            (*mem_attr).dmabuf_offset = 0;
+        }
+    }
+    UCS_OK
 }
 
-/// Tells the type of memory. Domains that know host memory only, which are all here, do not tell.
+/// What a domain tells of memory.
+///
+/// # Safety
+/// `md` open.
+unsafe fn query(md: uct_md_h, address: *const c_void, length: usize) -> Result<MemoryInfo> {
+    // SAFETY: by the caller's promise.
+    let md = unsafe { MdHandle::from_c(md) }.ok_or(Status::INVALID_PARAM)?;
+    md.md.mem_query(address, length)
+}
+
+/// Tells the type of memory.
 ///
 /// - `md` (in): Memory domain of `uct_md_open`, not closed yet.
-/// - `addr` (in): Not read.
-/// - `length` (in): Not read.
-/// - `mem_type_p` (out): Not written.
-/// - returns: UCS_ERR_UNSUPPORTED.
+/// - `addr` (in): Start of the memory; not accessed.
+/// - `length` (in): Bytes.
+/// - `mem_type_p` (out): The type; written on success only.
+/// - returns: As `uct_md_mem_query`.
 ///
 /// `uct/api/uct.h`, group `md`.
 ///
@@ -494,9 +534,16 @@ pub unsafe extern "C" fn uct_md_detect_memory_type(
     length: usize,
     mem_type_p: *mut ucs_memory_type_t,
 ) -> ucs_status_t {
-    let _ = (addr, length);
     non_null!(UCS_ERR_INVALID_PARAM; md, mem_type_p);
-    UCS_ERR_UNSUPPORTED
+    // SAFETY: an open memory domain.
+    match unsafe { query(md, addr, length) } {
+        Ok(found) => {
+            // SAFETY: the caller's out parameter.
+            unsafe { *mem_type_p = found.kind };
+            UCS_OK
+        }
+        Err(e) => e.code(),
+    }
 }
 
 /// Tells whether an address can be listened on or reached by interfaces by socket address, of which

@@ -39,7 +39,7 @@ unsafe fn put(out: *mut uct_allocated_memory_t, block: &Block, newest: bool) {
         core::ptr::addr_of_mut!((*out).address).write(block.address);
         core::ptr::addr_of_mut!((*out).length).write(block.length);
         core::ptr::addr_of_mut!((*out).method).write(block.method);
-        core::ptr::addr_of_mut!((*out).mem_type).write(UCS_MEMORY_TYPE_HOST);
+        core::ptr::addr_of_mut!((*out).mem_type).write(block.kind);
         core::ptr::addr_of_mut!((*out).md).write(block.md);
         core::ptr::addr_of_mut!((*out).memh).write(block.memh);
         if newest {
@@ -59,13 +59,14 @@ unsafe fn get(m: *const uct_allocated_memory_t) -> Block {
             address: (*m).address,
             length: (*m).length,
             method: (*m).method,
+            kind: (*m).mem_type,
             md: (*m).md,
             memh: (*m).memh,
         }
     }
 }
 
-/// Allocates host memory by the first method that works. `uct_mem_free` frees it.
+/// Allocates memory by the first method that works; memory of devices is allocated by memory domains alone. `uct_mem_free` frees it.
 ///
 /// - `length` (in): Bytes wanted.
 /// - `methods` (in): Methods in the order in which they are tried.
@@ -99,14 +100,6 @@ pub unsafe extern "C" fn uct_mem_alloc(
         count: 0,
     });
     let address = args.address().unwrap_or(core::ptr::null_mut());
-    // "Unknown", whatever its number in the caller's release, cannot be allocated either.
-    if mem_type != UCS_MEMORY_TYPE_HOST {
-        ucs_error!(
-            "uct_mem_alloc: memory type {}: only host memory can be allocated",
-            MemType::from_c(mem_type).name()
-        );
-        return UCS_ERR_UNSUPPORTED;
-    }
     // SAFETY: the caller's arrays.
     let (methods, domains) = unsafe {
         let domains = if mds.count == 0 || mds.mds.is_null() {
@@ -119,10 +112,22 @@ pub unsafe extern "C" fn uct_mem_alloc(
             domains,
         )
     };
+    // SAFETY: open domains of the caller, or null.
+    let known = |md: &uct_md_h| unsafe { MdHandle::from_c(*md) };
+    let mut known = domains.iter().filter_map(known);
+    // "Unknown", whatever its number in the caller's release, is no type that a domain allocates.
+    if mem_type != UCS_MEMORY_TYPE_HOST && !known.any(|md| md.md.attr().allocates(mem_type)) {
+        ucs_error!(
+            "uct_mem_alloc: memory type {}: only host memory can be allocated, and what the memory domains allocate",
+            MemType::from_c(mem_type).name()
+        );
+        return UCS_ERR_UNSUPPORTED;
+    }
     let request = Request {
         address,
         length,
         flags,
+        kind: mem_type,
         // SAFETY: null or the caller's string.
         name: unsafe { text(name) }.unwrap_or("uct_mem_alloc"),
     };
@@ -184,6 +189,7 @@ pub unsafe extern "C" fn uct_iface_mem_alloc(
         address: core::ptr::null_mut(),
         length,
         flags,
+        kind: UCS_MEMORY_TYPE_HOST,
         // SAFETY: null or the caller's string.
         name: unsafe { text(name) }.unwrap_or("uct_iface_mem_alloc"),
     };

@@ -35,14 +35,6 @@ macro_rules! layouts {
     };
 }
 
-macro_rules! constants {
-    ($all:ident: $($name:ident: $t:ty = $value:expr,)*) => {
-        $(pub const $name: $t = $value;)*
-        /// The constants of this file: C name and value.
-        pub const $all: &[(&str, u64)] = &[$((stringify!($name), $name as u64),)*];
-    };
-}
-
 pub mod device;
 pub mod queue;
 

@@ -1,40 +1,15 @@
 //! The functions of `libibverbs.so.1`.
 
 use crate::c::verbs::*;
-use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use crate::sys::library::functions;
+use core::ffi::{c_char, c_int, c_uint, c_void};
 use once_cell::race::OnceBox;
 use std::io;
 
-/// One row: member, C name, type. All functions are in every release from rdma-core 28 on; those of `optional` came later.
-macro_rules! table {
-    ($($(#[$m:meta])* $member:ident: fn($($a:ty),*) $(-> $r:ty)?,)*; optional $($late:ident: fn($($la:ty),*) $(-> $lr:ty)?,)*) => {
-        pub struct Table {
-            $($(#[$m])* pub $member: unsafe extern "C" fn($($a),*) $(-> $r)?,)*
-            $(pub $late: Option<unsafe extern "C" fn($($la),*) $(-> $lr)?>,)*
-        }
-
-        impl Table {
-            fn fill(library: Library) -> io::Result<Table> {
-                Ok(Table {
-                    $($member: {
-                        let name = concat!(stringify!($member), "\0");
-                        let at = library.symbol(name).ok_or_else(|| {
-                            io::Error::other(concat!("libibverbs.so.1 has no ", stringify!($member)))
-                        })?;
-                        // SAFETY: the function of this name has had this type in every release.
-                        unsafe { core::mem::transmute::<*mut c_void, unsafe extern "C" fn($($a),*) $(-> $r)?>(at) }
-                    },)*
-                    $($late: library.symbol(concat!(stringify!($late), "\0")).map(|at| {
-                        // SAFETY: as above.
-                        unsafe { core::mem::transmute::<*mut c_void, unsafe extern "C" fn($($la),*) $(-> $lr)?>(at) }
-                    }),)*
-                })
-            }
-        }
-    };
-}
-
-table! {
+functions! {
+    /// All functions are in every release from rdma-core 28 on; those of `optional` came later.
+    // SAFETY: the types are those of the library's header, in every release.
+    unsafe "libibverbs.so.1":
     ibv_get_device_list: fn(*mut c_int) -> *mut *mut ibv_device,
     ibv_free_device_list: fn(*mut *mut ibv_device),
     ibv_open_device: fn(*mut ibv_device) -> *mut ibv_context,
@@ -70,44 +45,6 @@ table! {
     ibv_is_fork_initialized: fn() -> c_uint,
 }
 
-/// The library; it stays loaded.
-struct Library(*mut c_void);
-
-impl Library {
-    fn load() -> io::Result<Library> {
-        // SAFETY: a C string; the library's constructors touch nothing of the program's.
-        let handle = unsafe {
-            libc::dlopen(
-                c"libibverbs.so.1".as_ptr(),
-                libc::RTLD_NOW | libc::RTLD_LOCAL,
-            )
-        };
-        if handle.is_null() {
-            return Err(io::Error::other(last_error()));
-        }
-        Ok(Library(handle))
-    }
-
-    /// The default version of a function; `name` ends in a zero byte.
-    fn symbol(&self, name: &'static str) -> Option<*mut c_void> {
-        // SAFETY: an open library and a C string.
-        let at = unsafe { libc::dlsym(self.0, name.as_ptr().cast()) };
-        (!at.is_null()).then_some(at)
-    }
-}
-
-fn last_error() -> String {
-    // SAFETY: no arguments.
-    let text = unsafe { libc::dlerror() };
-    if text.is_null() {
-        return "libibverbs.so.1 cannot be loaded".to_owned();
-    }
-    // SAFETY: a C string, valid until the next such call of this thread.
-    unsafe { CStr::from_ptr(text) }
-        .to_string_lossy()
-        .into_owned()
-}
-
 /// Whether the kernel has a device: a look that costs microseconds, where loading costs milliseconds.
 pub fn has_devices() -> bool {
     std::fs::read_dir("/sys/class/infiniband").is_ok_and(|mut entries| entries.next().is_some())
@@ -123,6 +60,6 @@ pub fn table() -> io::Result<Option<&'static Table>> {
         return Ok(None);
     }
     TABLE
-        .get_or_try_init(|| Ok(Box::new(Table::fill(Library::load()?)?)))
+        .get_or_try_init(|| Ok(Box::new(Table::load()?)))
         .map(Some)
 }

@@ -106,7 +106,13 @@ pub static TABLE: Table = Table {
             "MEMTYPE_CACHE",
             "try",
             Kind::Ternary,
-            "Remember which addresses are device memory. Only host memory is known here: no effect.",
+            "Remember what belongs to allocations of device memory. Whether an address is device memory is always asked.",
+        ),
+        Row::new(
+            "CUDA_DRIVER",
+            "try",
+            Kind::Ternary,
+            "Whether NVIDIA's driver is loaded; try: where the kernel has NVIDIA's devices. Not a variable of upstream.",
         ),
         Row::new(
             "ASYNC_MAX_EVENTS",

@@ -62,7 +62,7 @@ pub static TABLE: Table = Table {
             "none",
             &Kind::Bitmap(DEVICE_HOOK_MODES),
             "How allocations of device memory are seen.",
-            "only host memory is known here",
+            "the driver is asked about each address instead",
         ),
         Row::new(
             "CUDA_RELOC",

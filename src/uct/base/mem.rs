@@ -1,4 +1,4 @@
-//! Allocation of host memory by methods (`UCT_ALLOC_METHOD_*`), first that works.
+//! Allocation of memory by methods (`UCT_ALLOC_METHOD_*`), first that works.
 
 use super::md::MdHandle;
 use crate::c::*;
@@ -15,6 +15,8 @@ pub struct Request<'a> {
     pub length: usize,
     /// `UCT_MD_MEM_*`.
     pub flags: u32,
+    /// `UCS_MEMORY_TYPE_*`. Memory of devices comes from memory domains alone.
+    pub kind: ucs_memory_type_t,
     pub name: &'a str,
 }
 
@@ -23,6 +25,8 @@ pub struct Block {
     pub address: *mut c_void,
     pub length: usize,
     pub method: uct_alloc_method_t,
+    /// `UCS_MEMORY_TYPE_*`
+    pub kind: ucs_memory_type_t,
     /// Set when the method is MD.
     pub md: uct_md_h,
     pub memh: uct_mem_h,
@@ -54,9 +58,11 @@ pub fn allocate(request: &Request<'_>, methods: &[u32], mds: &[uct_md_h]) -> Res
     if request.length > isize::MAX as usize - HUGE_PAGE {
         return Err(Status::NO_MEMORY);
     }
+    let is_host = request.kind == UCS_MEMORY_TYPE_HOST;
     for &method in methods {
         let got = match method {
             UCT_ALLOC_METHOD_MD => by_md(request, mds),
+            UCT_ALLOC_METHOD_THP..=UCT_ALLOC_METHOD_HUGE if !is_host => continue,
             UCT_ALLOC_METHOD_HEAP if !fixed => by_heap(request, HEAP_ALIGN),
             UCT_ALLOC_METHOD_THP if !fixed && request.length >= HUGE_PAGE => by_thp(request),
             UCT_ALLOC_METHOD_MMAP => by_mmap(request, fixed, false),
@@ -95,6 +101,7 @@ fn by_md(request: &Request<'_>, mds: &[uct_md_h]) -> Result<Block> {
         if attr.flags & u64::from(UCT_MD_FLAG_ALLOC) == 0
             || (fixed && attr.flags & u64::from(UCT_MD_FLAG_FIXED) == 0)
             || request.length as u64 > attr.max_alloc
+            || !attr.allocates(request.kind)
         {
             continue;
         }
@@ -102,6 +109,7 @@ fn by_md(request: &Request<'_>, mds: &[uct_md_h]) -> Result<Block> {
             address: request.address,
             length: request.length,
             flags: request.flags,
+            kind: request.kind,
             name: request.name,
         };
         match md.md.mem_alloc(&mut alloc) {
@@ -110,6 +118,7 @@ fn by_md(request: &Request<'_>, mds: &[uct_md_h]) -> Result<Block> {
                     address: alloc.address,
                     length: alloc.length,
                     method: UCT_ALLOC_METHOD_MD,
+                    kind: request.kind,
                     md: h,
                     memh,
                 });
@@ -125,6 +134,7 @@ fn plain(address: *mut c_void, length: usize, method: uct_alloc_method_t) -> Blo
         address,
         length,
         method,
+        kind: UCS_MEMORY_TYPE_HOST,
         md: core::ptr::null_mut(),
         memh: core::ptr::null_mut(),
     }

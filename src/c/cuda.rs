@@ -1,0 +1,42 @@
+//! The types and constants of NVIDIA's driver, `libcuda.so.1`, that this library uses.
+//!
+//! The driver's handles are opaque, and no struct of it is used. `tests/cuda_layout.rs` compares `CUDA_CONSTANTS` with
+//! NVIDIA's `cuda.h`.
+
+use core::ffi::{c_int, c_uint, c_void};
+
+pub type CUresult = c_int;
+pub type CUdevice = c_int;
+pub type CUdeviceptr = u64;
+pub type CUcontext = *mut c_void;
+pub type CUstream = *mut c_void;
+pub type CUevent = *mut c_void;
+pub type CUpointer_attribute = c_uint;
+pub type CUdevice_attribute = c_uint;
+
+constants! { CUDA_CONSTANTS:
+    CUDA_SUCCESS: CUresult = 0,
+    CUDA_ERROR_INVALID_VALUE: CUresult = 1,
+    CUDA_ERROR_OUT_OF_MEMORY: CUresult = 2,
+    CUDA_ERROR_NOT_INITIALIZED: CUresult = 3,
+    CUDA_ERROR_INVALID_CONTEXT: CUresult = 201,
+    CUDA_ERROR_NOT_READY: CUresult = 600,
+    CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED: CUresult = 712,
+    CU_MEMORYTYPE_HOST: c_uint = 1,
+    CU_POINTER_ATTRIBUTE_CONTEXT: CUpointer_attribute = 1,
+    CU_POINTER_ATTRIBUTE_MEMORY_TYPE: CUpointer_attribute = 2,
+    CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: CUpointer_attribute = 6,
+    CU_POINTER_ATTRIBUTE_BUFFER_ID: CUpointer_attribute = 7,
+    CU_POINTER_ATTRIBUTE_IS_MANAGED: CUpointer_attribute = 8,
+    CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: CUpointer_attribute = 9,
+    CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: CUpointer_attribute = 11,
+    CU_POINTER_ATTRIBUTE_RANGE_SIZE: CUpointer_attribute = 12,
+    CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: CUpointer_attribute = 17,
+    CU_DEVICE_ATTRIBUTE_PCI_BUS_ID: CUdevice_attribute = 33,
+    CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID: CUdevice_attribute = 34,
+    CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID: CUdevice_attribute = 50,
+    CU_STREAM_NON_BLOCKING: c_uint = 1,
+    CU_EVENT_DISABLE_TIMING: c_uint = 2,
+    CU_MEM_ATTACH_GLOBAL: c_uint = 1,
+    CU_MEMHOSTREGISTER_PORTABLE: c_uint = 1,
+}

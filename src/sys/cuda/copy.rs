@@ -1,0 +1,180 @@
+//! Copies from and to device memory, on streams of our own.
+//!
+//! A stream of the program's, or the default stream, would have a copy wait for what the program has queued there. Each
+//! context that owns memory gets one stream.
+
+use super::driver::{Context, Driver, DriverError, call};
+use super::memory::Allocation;
+use crate::c::cuda::*;
+use crate::sys::lock::Mutex;
+use core::ffi::c_int;
+use core::ptr::null_mut;
+
+/// Streams of the contexts that copies were made for.
+pub struct Streams {
+    driver: Driver,
+    known: Mutex<Vec<(Context, Stream)>>,
+    /// Primary contexts, retained for memory of pools, which belongs to no context.
+    primary: Mutex<Vec<(c_int, Context)>>,
+}
+
+/// A stream; the driver allows threads to share it.
+#[derive(Clone, Copy)]
+struct Stream(CUstream);
+
+// SAFETY: a name for the driver, which all threads may use.
+unsafe impl Send for Stream {}
+
+impl Streams {
+    pub fn new(driver: Driver) -> Streams {
+        Streams {
+            driver,
+            known: Mutex::new(Vec::new()),
+            primary: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// Copies `length` bytes, one end of which is in an allocation. Ends with the call.
+    ///
+    /// # Safety
+    /// Both ranges valid, `to` for writing.
+    pub unsafe fn copy(
+        &self,
+        to: usize,
+        from: usize,
+        length: usize,
+        of: &Allocation,
+    ) -> Result<(), DriverError> {
+        self.on_stream(of, |stream| {
+            self.post(to, from, length, stream)?;
+            // A stream of the current context.
+            call!(unsafe self.driver, cuStreamSynchronize(stream.0))
+        })
+    }
+
+    /// As `copy`, but only starts.
+    ///
+    /// # Safety
+    /// Both ranges valid until the copy is done, `to` for writing.
+    pub unsafe fn start(
+        &self,
+        to: usize,
+        from: usize,
+        length: usize,
+        of: &Allocation,
+    ) -> Result<Copying, DriverError> {
+        self.on_stream(of, |stream| {
+            let mut event = null_mut();
+            call!(unsafe self.driver,
+                cuEventCreate(&mut event, CU_EVENT_DISABLE_TIMING)
+            )?;
+            let copying = Copying {
+                driver: self.driver,
+                event,
+            };
+            self.post(to, from, length, stream)?;
+            // An event and a stream of the current context.
+            call!(unsafe self.driver, cuEventRecord(event, stream.0))?;
+            Ok(copying)
+        })
+    }
+
+    /// Queues a copy.
+    fn post(
+        &self,
+        to: usize,
+        from: usize,
+        length: usize,
+        stream: Stream,
+    ) -> Result<(), DriverError> {
+        let (to, from) = (to as CUdeviceptr, from as CUdeviceptr);
+        // Ranges by the promise of `copy` and `start`; the driver checks those of its own.
+        call!(unsafe self.driver, cuMemcpyAsync(to, from, length, stream.0))
+    }
+
+    /// Calls `f` with the stream for an allocation, whose context is current meanwhile.
+    fn on_stream<R>(
+        &self,
+        of: &Allocation,
+        f: impl FnOnce(Stream) -> Result<R, DriverError>,
+    ) -> Result<R, DriverError> {
+        let context = self.context_of(of)?;
+        let _entered = self.driver.enter(context)?;
+        let result = f(self.stream_of(context)?);
+        if result.is_err() {
+            // The stream may be of another context, which was destroyed before this one got its name.
+            self.known.lock().retain(|(of, _)| *of != context);
+        }
+        result
+    }
+
+    /// The context in which memory is copied.
+    fn context_of(&self, of: &Allocation) -> Result<Context, DriverError> {
+        if let Some(context) = of.context {
+            return Ok(context);
+        }
+        let mut all = self.primary.lock();
+        if let Some((_, context)) = all.iter().find(|(device, _)| *device == of.device) {
+            return Ok(*context);
+        }
+        let (context, _) = self.driver.retain_primary_context(of.device)?;
+        all.push((of.device, context));
+        Ok(context)
+    }
+
+    /// The stream of the context, which is current.
+    fn stream_of(&self, context: Context) -> Result<Stream, DriverError> {
+        let mut all = self.known.lock();
+        if let Some((_, stream)) = all.iter().find(|(of, _)| *of == context) {
+            return Ok(*stream);
+        }
+        let mut stream = null_mut();
+        call!(unsafe self.driver,
+            cuStreamCreate(&mut stream, CU_STREAM_NON_BLOCKING)
+        )?;
+        let stream = Stream(stream);
+        all.push((context, stream));
+        Ok(stream)
+    }
+}
+
+impl Drop for Streams {
+    fn drop(&mut self) {
+        for (context, stream) in self.known.get_mut().drain(..) {
+            // Of a context that was destroyed, with all that is in it, nothing is left to destroy.
+            if let Ok(_entered) = self.driver.enter(context) {
+                // Of `stream_of`, once.
+                let _ = call!(unsafe self.driver, cuStreamDestroy_v2(stream.0));
+            }
+        }
+        for (device, _) in self.primary.get_mut().drain(..) {
+            let _ = self.driver.release(device);
+        }
+    }
+}
+
+/// A copy that was started.
+pub struct Copying {
+    driver: Driver,
+    event: CUevent,
+}
+
+impl Copying {
+    /// Whether it is done.
+    pub fn is_done(&self) -> Result<bool, DriverError> {
+        // The event lives as long as this.
+        match call!(unsafe self.driver, cuEventQuery(self.event)) {
+            Err(e) if e.code == CUDA_ERROR_NOT_READY => Ok(false),
+            other => other.map(|()| true),
+        }
+    }
+}
+
+impl Drop for Copying {
+    /// Waits until the memory is free again.
+    fn drop(&mut self) {
+        let waited = call!(unsafe self.driver, cuEventSynchronize(self.event));
+        // What failed has ended as well.
+        let _ = waited.and(call!(unsafe self.driver, cuEventDestroy_v2(self.event)));
+    }
+}

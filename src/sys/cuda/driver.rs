@@ -1,0 +1,170 @@
+//! `Driver`: the loaded driver, its errors, its devices, and contexts that are made current for a while. The context that
+//! the program made current is so again afterwards.
+
+use super::table::Table;
+use crate::c::cuda::*;
+use core::ffi::{CStr, c_int, c_void};
+use core::fmt;
+use core::marker::PhantomData;
+use core::ptr::{NonNull, null_mut};
+use std::io;
+use std::path::Path;
+
+/// The driver. All threads may call it.
+#[derive(Clone, Copy)]
+pub struct Driver {
+    pub(super) table: &'static Table,
+}
+
+/// A call that failed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DriverError {
+    pub call: &'static str,
+    pub code: CUresult,
+    /// The driver's words for it.
+    text: Option<&'static CStr>,
+}
+
+impl fmt::Display for DriverError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = self.text.map_or("unknown", |t| t.to_str().unwrap_or("?"));
+        write!(f, "{}: {text} ({})", self.call, self.code)
+    }
+}
+
+/// Calls a function of the table. Who writes it vouches for the arguments.
+macro_rules! call {
+    (unsafe $driver:expr, $function:ident($($argument:expr),* $(,)?)) => {{
+        let driver: $crate::sys::cuda::Driver = $driver;
+        // SAFETY: by the promise of who wrote the call.
+        let code = unsafe { (driver.table.$function)($($argument),*) };
+        driver.check(stringify!($function), code)
+    }};
+}
+pub(super) use call;
+
+/// Whether the kernel has what the driver is for: a look that costs microseconds, where loading costs milliseconds.
+pub fn has_devices() -> bool {
+    // The second is that of Windows' subsystem for Linux.
+    ["/dev/nvidiactl", "/dev/dxg"]
+        .iter()
+        .any(|node| Path::new(node).exists())
+}
+
+impl Driver {
+    /// Loads the library, once.
+    pub fn load() -> io::Result<Driver> {
+        Table::get().map(|table| Driver { table })
+    }
+
+    /// The release of CUDA that it is of: thousands and tens, 12040 for 12.4.
+    pub fn version(self) -> Result<u32, DriverError> {
+        let mut version = 0;
+        // A writable result.
+        call!(unsafe self, cuDriverGetVersion(&mut version))?;
+        Ok(u32::try_from(version).unwrap_or(0))
+    }
+
+    pub(super) fn check(self, call: &'static str, code: CUresult) -> Result<(), DriverError> {
+        if code == CUDA_SUCCESS {
+            return Ok(());
+        }
+        Err(self.error(call, code))
+    }
+
+    #[cold]
+    fn error(self, call: &'static str, code: CUresult) -> DriverError {
+        let mut text = core::ptr::null();
+        // SAFETY: a writable result.
+        let known = unsafe { (self.table.cuGetErrorString)(code, &mut text) };
+        let text = (known == CUDA_SUCCESS && !text.is_null())
+            // SAFETY: the driver's texts are constants of a library that stays loaded.
+            .then(|| unsafe { CStr::from_ptr(text) });
+        DriverError { call, code, text }
+    }
+
+    /// Domain, bus and device number of a device's PCI function, by its ordinal number in this process.
+    pub fn pci_address(self, ordinal: c_int) -> Result<(u16, u8, u8), DriverError> {
+        let device = self.device(ordinal)?;
+        let number = |attribute| {
+            let mut value = 0;
+            call!(unsafe self, cuDeviceGetAttribute(&mut value, attribute, device)).map(|()| value)
+        };
+        Ok((
+            number(CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID)? as u16,
+            number(CU_DEVICE_ATTRIBUTE_PCI_BUS_ID)? as u8,
+            number(CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID)? as u8,
+        ))
+    }
+
+    /// Bytes of a device's memory.
+    pub fn memory_size(self, ordinal: c_int) -> Result<usize, DriverError> {
+        let (device, mut size) = (self.device(ordinal)?, 0);
+        call!(unsafe self, cuDeviceTotalMem_v2(&mut size, device))?;
+        Ok(size)
+    }
+
+    fn device(self, ordinal: c_int) -> Result<CUdevice, DriverError> {
+        let mut device = 0;
+        call!(unsafe self, cuDeviceGet(&mut device, ordinal))?;
+        Ok(device)
+    }
+
+    /// The context that is current on this thread.
+    pub(super) fn current_context(self) -> Result<Option<Context>, DriverError> {
+        let mut current = null_mut();
+        match call!(unsafe self, cuCtxGetCurrent(&mut current)) {
+            Err(e) if e.code == CUDA_ERROR_NOT_INITIALIZED => Ok(None),
+            other => other.map(|()| NonNull::new(current).map(Context)),
+        }
+    }
+
+    /// The primary context of a device, which `release` gives back. Initialises the driver.
+    pub(super) fn retain_primary_context(
+        self,
+        ordinal: c_int,
+    ) -> Result<(Context, CUdevice), DriverError> {
+        call!(unsafe self, cuInit(0))?;
+        let (device, mut context) = (self.device(ordinal)?, null_mut());
+        call!(unsafe self, cuDevicePrimaryCtxRetain(&mut context, device))?;
+        let context = NonNull::new(context).map(Context);
+        let missing = || self.error("cuDevicePrimaryCtxRetain", CUDA_ERROR_INVALID_CONTEXT);
+        Ok((context.ok_or_else(missing)?, device))
+    }
+
+    pub(super) fn release(self, device: CUdevice) -> Result<(), DriverError> {
+        call!(unsafe self, cuDevicePrimaryCtxRelease_v2(device))
+    }
+
+    /// Makes a context current, until the result is dropped.
+    pub(super) fn enter(self, context: Context) -> Result<Entered, DriverError> {
+        call!(unsafe self, cuCtxPushCurrent_v2(context.0.as_ptr()))?;
+        Ok(Entered {
+            driver: self,
+            _of_this_thread: PhantomData,
+        })
+    }
+}
+
+/// A context of the driver. It may have been destroyed by its owner, which calls with it tell.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Context(pub(super) NonNull<c_void>);
+
+// SAFETY: a name for the driver, which all threads may use.
+unsafe impl Send for Context {}
+// SAFETY: as above.
+unsafe impl Sync for Context {}
+
+/// A context is current on this thread, in front of the program's.
+pub(super) struct Entered {
+    driver: Driver,
+    _of_this_thread: PhantomData<*mut ()>,
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        let mut gone = null_mut();
+        // Fails only where the driver is gone, and then there is nothing to restore.
+        let _ = call!(unsafe self.driver, cuCtxPopCurrent_v2(&mut gone));
+    }
+}

@@ -1,0 +1,195 @@
+//! What the driver knows of an address, and memory of its own.
+
+use super::driver::{Context, Driver, DriverError, Entered, call};
+use crate::c::cuda::*;
+use core::ffi::{c_int, c_uint, c_void};
+use core::ptr::{NonNull, null_mut};
+
+/// An allocation of the driver.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Allocation {
+    /// Where it begins, as the process sees it, and its bytes.
+    pub base: usize,
+    pub length: usize,
+    /// Its number, which no other allocation of the process has had.
+    pub id: u64,
+    /// The ordinal number of its device.
+    pub device: c_int,
+    /// The context that it was made in; memory of pools is of none.
+    pub context: Option<Context>,
+    /// Processors may access it too: the driver moves it.
+    pub managed: bool,
+    /// It is of a memory pool, as cudaMallocAsync() allocates.
+    pub pooled: bool,
+}
+
+/// Whether the driver moves managed memory or not, allocated memory is of one of these.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Allocate {
+    Device,
+    Managed,
+}
+
+impl Driver {
+    /// The allocation that holds an address; `None` for memory of the host. One call of the driver.
+    pub fn allocation_of(self, address: usize) -> Result<Option<Allocation>, DriverError> {
+        let (mut kind, mut managed, mut id, mut device): (c_uint, u8, u64, c_int) = (0, 0, 0, 0);
+        let (mut base, mut length): (CUdeviceptr, usize) = (0, 0);
+        let (mut pool, mut context): (*mut c_void, CUcontext) = (null_mut(), null_mut());
+        let mut attributes = [
+            CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+            CU_POINTER_ATTRIBUTE_IS_MANAGED,
+            CU_POINTER_ATTRIBUTE_BUFFER_ID,
+            CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+            CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+            CU_POINTER_ATTRIBUTE_RANGE_SIZE,
+            CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE,
+            CU_POINTER_ATTRIBUTE_CONTEXT,
+        ];
+        let mut values: [*mut c_void; 8] = [
+            (&raw mut kind).cast(),
+            (&raw mut managed).cast(),
+            (&raw mut id).cast(),
+            (&raw mut device).cast(),
+            (&raw mut base).cast(),
+            (&raw mut length).cast(),
+            (&raw mut pool).cast(),
+            (&raw mut context).cast(),
+        ];
+        // Each value has room for its attribute; what the driver does not know it sets to zero.
+        let asked = call!(unsafe self,
+            cuPointerGetAttributes(
+                attributes.len() as c_uint,
+                attributes.as_mut_ptr(),
+                values.as_mut_ptr(),
+                address as CUdeviceptr,
+            )
+        );
+        match asked {
+            // Nobody can have allocated anything.
+            Err(e) if e.code == CUDA_ERROR_NOT_INITIALIZED => return Ok(None),
+            other => other?,
+        }
+        // Managed memory has the type of the place where it is.
+        if kind == 0 || (kind == CU_MEMORYTYPE_HOST && managed == 0) {
+            return Ok(None);
+        }
+        Ok(Some(Allocation {
+            base: base as usize,
+            length,
+            id,
+            device,
+            context: NonNull::new(context).map(Context),
+            managed: managed != 0,
+            pooled: !pool.is_null(),
+        }))
+    }
+
+    /// Has synchronous copies of the program wait until the bytes are in their place, in the allocation that holds the
+    /// address. Copies that return earlier would be overtaken by those on streams of ours.
+    pub fn synchronize_copies_to(self, address: usize) -> Result<(), DriverError> {
+        let on: c_uint = 1;
+        // A value of the attribute's type.
+        call!(unsafe self,
+            cuPointerSetAttribute(
+                (&raw const on).cast(),
+                CU_POINTER_ATTRIBUTE_SYNC_MEMOPS,
+                address as CUdeviceptr,
+            )
+        )
+    }
+
+    /// Allocates in the current context. Where there is none, in the first device's primary context, if `primary` allows
+    /// that; else the driver says that there is none.
+    pub fn allocate(
+        self,
+        kind: Allocate,
+        length: usize,
+        primary: bool,
+    ) -> Result<Block, DriverError> {
+        let (context, retained) = match self.current_context()? {
+            None if primary => {
+                let (context, device) = self.retain_primary_context(0)?;
+                (Some(context), Some(device))
+            }
+            current => (current, None),
+        };
+        let mut block = Block {
+            driver: self,
+            address: 0,
+            context,
+            retained,
+        };
+        let allocated = block.enter().and_then(|_entered| {
+            let at = &mut block.address;
+            match kind {
+                // A writable result.
+                Allocate::Device => call!(unsafe self, cuMemAlloc_v2(at, length)),
+                // As above.
+                Allocate::Managed => {
+                    call!(unsafe self, cuMemAllocManaged(at, length, CU_MEM_ATTACH_GLOBAL))
+                }
+            }
+        });
+        match allocated {
+            Ok(()) => Ok(block),
+            Err(e) => {
+                // What matters is why there is no memory.
+                let _ = block.release();
+                Err(e)
+            }
+        }
+    }
+
+    /// Pins memory of the host, so that devices copy from and to it without a detour. Whether it did: memory that
+    /// somebody else has pinned stays theirs.
+    pub fn pin(self, address: *mut c_void, length: usize) -> Result<bool, DriverError> {
+        // Memory of the caller; the driver checks that it is mapped.
+        let pinned = call!(unsafe self,
+            cuMemHostRegister_v2(address, length, CU_MEMHOSTREGISTER_PORTABLE)
+        );
+        match pinned {
+            Err(e) if e.code == CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED => Ok(false),
+            other => other.map(|()| true),
+        }
+    }
+
+    /// Ends what `pin` began.
+    pub fn unpin(self, address: *mut c_void) -> Result<(), DriverError> {
+        // The driver checks that the address is pinned.
+        call!(unsafe self, cuMemHostUnregister(address))
+    }
+}
+
+/// Memory that was allocated here.
+pub struct Block {
+    driver: Driver,
+    address: CUdeviceptr,
+    /// In which it was allocated; `None` where none was current.
+    context: Option<Context>,
+    /// The device whose primary context is kept for it.
+    retained: Option<CUdevice>,
+}
+
+impl Block {
+    pub fn address(&self) -> usize {
+        self.address as usize
+    }
+
+    fn enter(&self) -> Result<Option<Entered>, DriverError> {
+        self.context.map(|c| self.driver.enter(c)).transpose()
+    }
+
+    fn release(&self) -> Result<(), DriverError> {
+        self.retained.map_or(Ok(()), |d| self.driver.release(d))
+    }
+
+    /// Gives the memory back.
+    pub fn free(self) -> Result<(), DriverError> {
+        let freed = self.enter().and_then(|_entered| {
+            // Of the driver, once: this owns it.
+            call!(unsafe self.driver, cuMemFree_v2(self.address))
+        });
+        freed.and(self.release())
+    }
+}

@@ -1,0 +1,151 @@
+//! Memory types, and what is remembered of allocations.
+//!
+//! No hook tells when memory is allocated or freed, so the driver is asked about each address, in one call. What follows
+//! for the allocation that it names is worked out once and remembered by the allocation's number, which never comes
+//! again: an address whose memory was freed and given out anew finds nothing that is old.
+#![forbid(unsafe_code)]
+
+use super::config::{self, GPU, MANAGED};
+use crate::c::*;
+use crate::sys::cuda::{Allocation, Driver};
+use crate::sys::fork::ForkLocked;
+use crate::ucs::config::{Config, OnOff, Ternary, global, var};
+use crate::ucs::topo::{self, BusId};
+use crate::ucs::{Result, Status};
+use crate::ucs_debug;
+use crate::uct::api::MemoryInfo;
+use std::collections::VecDeque;
+
+/// Allocations that are remembered. Programs use few at a time, and look-ups begin with the newest.
+const REMEMBERED: usize = 64;
+
+/// What is known of an allocation beyond its range.
+#[derive(Clone, Copy)]
+struct Known {
+    id: u64,
+    /// The device as the rest of the library numbers devices.
+    device: ucs_sys_device_t,
+    /// Whether to tell the whole allocation for a part of it.
+    whole: bool,
+}
+
+/// The newest is first. Of the whole process, as allocations are.
+static KNOWN: ForkLocked<VecDeque<Known>> = ForkLocked::new(VecDeque::new());
+
+/// Tells memory types apart, by the variables of a memory domain.
+pub struct Detector {
+    driver: Driver,
+    remember: bool,
+    whole: OnOff,
+    ratio: f64,
+    managed_at_device: bool,
+    pooled_is_managed: bool,
+}
+
+impl Detector {
+    pub fn new(driver: Driver, config: &Config) -> Detector {
+        let cache = global::current().ternary(var!(global::TABLE, "MEMTYPE_CACHE"));
+        Detector {
+            driver,
+            remember: cache != Ternary::No,
+            whole: config.on_off(var!(config::MD, "REG_WHOLE_ALLOC")),
+            ratio: config.double(var!(config::MD, "MAX_REG_RATIO")),
+            managed_at_device: config.enum_index(var!(config::MD, "PREF_LOC")) == GPU,
+            pooled_is_managed: config.enum_index(var!(config::MD, "ASYNC_MEM_TYPE")) == MANAGED,
+        }
+    }
+
+    /// What there is at an address. `INVALID_ADDR` for memory that the driver does not know, or that is the host's.
+    pub fn look(&self, address: usize, length: usize) -> Result<MemoryInfo> {
+        if address == 0 {
+            return Ok(MemoryInfo {
+                kind: UCS_MEMORY_TYPE_HOST,
+                device: UCS_SYS_DEVICE_ID_UNKNOWN,
+                base: 0,
+                length,
+            });
+        }
+        let found = self.driver.allocation_of(address).map_err(|e| {
+            crate::ucs_error!("the memory type at {address:#x} is not known: {e}");
+            Status::IO_ERROR
+        })?;
+        let found = found.ok_or(Status::INVALID_ADDR)?;
+        let managed = found.managed || (found.pooled && self.pooled_is_managed);
+        let known = self.known(&found, address);
+        let is_whole = known.whole && found.length > 0;
+        Ok(MemoryInfo {
+            kind: if managed {
+                UCS_MEMORY_TYPE_CUDA_MANAGED
+            } else {
+                UCS_MEMORY_TYPE_CUDA
+            },
+            device: if found.managed && !self.managed_at_device {
+                UCS_SYS_DEVICE_ID_UNKNOWN
+            } else {
+                known.device
+            },
+            base: if is_whole { found.base } else { address },
+            length: if is_whole { found.length } else { length },
+        })
+    }
+
+    fn known(&self, found: &Allocation, address: usize) -> Known {
+        let find = |all: &VecDeque<Known>| all.iter().find(|k| k.id == found.id).copied();
+        if self.remember
+            && let Some(known) = KNOWN.with(|all| find(all))
+        {
+            return known;
+        }
+        let known = self.work_out(found, address);
+        if self.remember {
+            KNOWN.with(|all| {
+                all.truncate(REMEMBERED - 1);
+                all.push_front(known);
+            });
+        }
+        known
+    }
+
+    #[cold]
+    fn work_out(&self, found: &Allocation, address: usize) -> Known {
+        if !found.managed
+            && let Err(e) = self.driver.synchronize_copies_to(address)
+        {
+            ucs_debug!("cuda_copy: copies to {address:#x} may return early: {e}");
+        }
+        let device = match self.driver.pci_address(found.device) {
+            Ok((domain, bus, slot)) => topo::find_by_bus_id(BusId {
+                domain,
+                bus,
+                slot,
+                function: 0,
+            }),
+            Err(e) => {
+                ucs_debug!("cuda_copy: device {} is not known: {e}", found.device);
+                UCS_SYS_DEVICE_ID_UNKNOWN
+            }
+        };
+        Known {
+            id: found.id,
+            device,
+            whole: !found.managed && self.is_told_whole(found),
+        }
+    }
+
+    fn is_told_whole(&self, found: &Allocation) -> bool {
+        match self.whole {
+            OnOff::On => true,
+            OnOff::Off => false,
+            OnOff::Auto => match self.driver.memory_size(found.device) {
+                Ok(size) => (found.length as f64) < self.ratio * size as f64,
+                Err(e) => {
+                    ucs_debug!(
+                        "cuda_copy: the memory of device {} is not known: {e}",
+                        found.device
+                    );
+                    false
+                }
+            },
+        }
+    }
+}

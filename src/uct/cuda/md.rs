@@ -1,0 +1,220 @@
+//! The component `cuda_cpy` and its memory domain, which tells memory types apart, allocates and pins memory.
+
+use super::config;
+use super::copier::Copier;
+use super::driver;
+use super::iface::{self, CudaIface};
+use super::known::Detector;
+use crate::c::*;
+use crate::sys::cuda::{Allocate, Block, Driver, has_devices};
+use crate::ucs::config::{Config, Table, var};
+use crate::ucs::status::Failure;
+use crate::ucs::{Result, Status};
+use crate::uct::api::{Alloc, Component, Device, Md, MdAttr, MemoryInfo, Transport, Unusable};
+use crate::uct::base::iface::md_as;
+use crate::uct::base::params::IfaceParams;
+use crate::uct::base::worker::WorkerHandle;
+use crate::{ucs_debug, ucs_error};
+use core::ffi::c_void;
+use std::any::Any;
+use std::sync::Arc;
+
+pub const NAME: &str = "cuda_cpy";
+
+pub struct CudaComponent;
+
+struct CudaTransport;
+
+pub struct CudaMd {
+    driver: Driver,
+    detector: Detector,
+    copier: Arc<Copier>,
+    primary: bool,
+}
+
+/// What a memory handle points to.
+enum Handle {
+    Allocated(Block),
+    /// Memory of the host that was pinned here.
+    Pinned(*mut c_void),
+    /// Device memory, and memory of the host that could not be pinned, need no registration.
+    Plain,
+}
+
+/// The types that device memory has.
+const DEVICE: u64 = 1 << UCS_MEMORY_TYPE_CUDA | 1 << UCS_MEMORY_TYPE_CUDA_MANAGED;
+const ALL: u64 = 1 << UCS_MEMORY_TYPE_HOST | DEVICE;
+
+impl Component for CudaComponent {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn is_available(&self) -> bool {
+        driver::is_wanted()
+    }
+
+    fn flags(&self) -> u64 {
+        0
+    }
+
+    fn md_config(&self) -> &'static Table {
+        &config::MD
+    }
+
+    fn md_resources(&self) -> core::result::Result<Vec<&'static str>, Unusable> {
+        if !driver::is_wanted() {
+            return Err(Unusable(if has_devices() {
+                "UCX_CUDA_DRIVER=n leaves NVIDIA's driver out".to_owned()
+            } else {
+                "the kernel has no device of NVIDIA's (no /dev/nvidiactl)".to_owned()
+            }));
+        }
+        driver::get().map(|_| vec![NAME])
+    }
+
+    fn md_open(&self, _name: &str, config: &Config) -> Result<Box<dyn Md>> {
+        let driver = driver::get().map_err(|why| {
+            ucs_error!("{NAME}: {why}");
+            Status::NO_DEVICE
+        })?;
+        Ok(Box::new(CudaMd {
+            driver,
+            detector: Detector::new(driver, config),
+            copier: Arc::new(Copier::new(driver)),
+            primary: config.bool(var!(config::MD, "RETAIN_PRIMARY_CTX")),
+        }))
+    }
+
+    fn transports(&self) -> &'static [&'static dyn Transport] {
+        &[&CudaTransport]
+    }
+}
+
+impl Transport for CudaTransport {
+    fn name(&self) -> &'static str {
+        iface::NAME
+    }
+
+    fn groups(&self) -> &'static [&'static str] {
+        &["cuda"]
+    }
+
+    fn config(&self) -> &'static Table {
+        &config::IFACE
+    }
+
+    fn devices(&self, _md: &dyn Md) -> core::result::Result<Vec<Device>, Unusable> {
+        Ok(vec![Device {
+            name: "cuda".to_owned(),
+            kind: UCT_DEVICE_TYPE_ACC,
+            sys_device: UCS_SYS_DEVICE_ID_UNKNOWN,
+        }])
+    }
+
+    fn open(
+        &self,
+        md: &dyn Md,
+        worker: &WorkerHandle,
+        device: &str,
+        params: IfaceParams,
+        config: &Config,
+    ) -> core::result::Result<uct_iface_h, Failure> {
+        let md: &CudaMd = md_as(md)?;
+        Ok(CudaIface::open(&md.copier, worker, device, params, config)?)
+    }
+}
+
+impl CudaMd {
+    /// The address of a handle, for C.
+    fn give(handle: Handle) -> uct_mem_h {
+        Box::into_raw(Box::new(handle)).cast()
+    }
+}
+
+impl Md for CudaMd {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn attr(&self) -> MdAttr {
+        MdAttr {
+            flags: (UCT_MD_FLAG_ALLOC | UCT_MD_FLAG_REG) as u64,
+            max_alloc: u64::MAX,
+            max_reg: usize::MAX,
+            reg_mem_types: ALL,
+            cache_mem_types: 1 << UCS_MEMORY_TYPE_CUDA_MANAGED,
+            detect_mem_types: DEVICE,
+            alloc_mem_types: DEVICE,
+            access_mem_types: ALL,
+            ..MdAttr::PLAIN
+        }
+    }
+
+    fn mem_query(&self, address: *const c_void, length: usize) -> Result<MemoryInfo> {
+        self.detector.look(address.addr(), length)
+    }
+
+    fn mem_alloc(&self, alloc: &mut Alloc<'_>) -> Result<uct_mem_h> {
+        let kind = match alloc.kind {
+            UCS_MEMORY_TYPE_CUDA => Allocate::Device,
+            UCS_MEMORY_TYPE_CUDA_MANAGED => Allocate::Managed,
+            _ => return Err(Status::UNSUPPORTED),
+        };
+        if alloc.flags & UCT_MD_MEM_FLAG_FIXED != 0 {
+            return Err(Status::UNSUPPORTED);
+        }
+        let block = self
+            .driver
+            .allocate(kind, alloc.length, self.primary)
+            .map_err(|e| {
+                ucs_error!(
+                    "{NAME}: {} bytes of device memory for {}: {e}; a thread needs a context (cudaSetDevice()), or UCX_CUDA_COPY_RETAIN_PRIMARY_CTX=y",
+                    alloc.length,
+                    alloc.name
+                );
+                Status::from(e)
+            })?;
+        alloc.address = core::ptr::with_exposed_provenance_mut(block.address());
+        Ok(CudaMd::give(Handle::Allocated(block)))
+    }
+
+    unsafe fn mem_free(&self, memh: uct_mem_h) -> Result<()> {
+        // SAFETY: of `mem_alloc`, once, by the caller's promise.
+        match *unsafe { Box::from_raw(memh.cast::<Handle>()) } {
+            Handle::Allocated(block) => block.free().map_err(|e| {
+                ucs_error!("{NAME}: freeing device memory: {e}");
+                Status::from(e)
+            }),
+            Handle::Pinned(_) | Handle::Plain => Err(Status::INVALID_PARAM),
+        }
+    }
+
+    fn mem_reg(&self, address: *mut c_void, length: usize, _flags: u32) -> Result<uct_mem_h> {
+        let handle = match self.detector.look(address.addr(), length) {
+            Ok(_) => Handle::Plain,
+            Err(_) => match self.driver.pin(address, length) {
+                Ok(true) => Handle::Pinned(address),
+                Ok(false) => Handle::Plain,
+                // Copies from and to it are slower, no more.
+                Err(e) => {
+                    ucs_debug!("{NAME}: {length} bytes at {address:p} stay unpinned: {e}");
+                    Handle::Plain
+                }
+            },
+        };
+        Ok(CudaMd::give(handle))
+    }
+
+    unsafe fn mem_dereg(&self, memh: uct_mem_h) -> Result<()> {
+        // SAFETY: of `mem_reg`, once, by the caller's promise.
+        match *unsafe { Box::from_raw(memh.cast::<Handle>()) } {
+            Handle::Pinned(address) => self.driver.unpin(address).map_err(|e| {
+                ucs_debug!("{NAME}: memory at {address:p} stays pinned: {e}");
+                Status::from(e)
+            }),
+            Handle::Plain => Ok(()),
+            Handle::Allocated(_) => Err(Status::INVALID_PARAM),
+        }
+    }
+}

@@ -1,0 +1,843 @@
+/*
+ * A stand-in for NVIDIA's libcuda.so.1, for tests on machines without a GPU.
+ *
+ * Device memory is a memory file that is mapped twice: at the address that the program gets, where any access of the
+ * processor is a crash, and where only this library finds it. A copy on a stream happens when somebody has asked for its
+ * end several times, or waits for it, so that whoever reads too early reads old bytes; streams advance independently of
+ * each other. Calls that need a current context fail without one.
+ *
+ * The variable FAKE_CUDA has settings, separated by commas:
+ *
+ *   devices=N     number of devices, 1 unless set
+ *   late=N        at most so many questions are answered "not ready" before the work of a stream is done, 3 unless set
+ *   seed=N        of the random numbers that decide how many
+ *   limit=N       bytes of memory of each device, 1 GiB unless set
+ *   fail=F        function F fails with CUDA_ERROR_UNKNOWN, always
+ *   fail=F:N      only in its N-th call
+ *   fail=F:N:E    with error E; N may be 0 for always
+ *   count=FILE    at the end of the process, writes the number of calls of each function to FILE
+ *
+ * tests/cuda compiles it also with NVIDIA's cuda.h, so that a function whose type is not the driver's is an error.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#ifndef __cuda_cuda_h__
+typedef int CUresult;
+typedef int CUdevice;
+typedef unsigned long long CUdeviceptr;
+typedef struct CUctx_st *CUcontext;
+typedef struct CUstream_st *CUstream;
+typedef struct CUevent_st *CUevent;
+typedef int CUpointer_attribute;
+typedef int CUdevice_attribute;
+enum {
+    CUDA_SUCCESS = 0,
+    CUDA_ERROR_INVALID_VALUE = 1,
+    CUDA_ERROR_OUT_OF_MEMORY = 2,
+    CUDA_ERROR_NOT_INITIALIZED = 3,
+    CUDA_ERROR_NO_DEVICE = 100,
+    CUDA_ERROR_INVALID_DEVICE = 101,
+    CUDA_ERROR_INVALID_CONTEXT = 201,
+    CUDA_ERROR_INVALID_HANDLE = 400,
+    CUDA_ERROR_NOT_READY = 600,
+    CUDA_ERROR_NOT_SUPPORTED = 801,
+    CUDA_ERROR_UNKNOWN = 999,
+    CU_MEMORYTYPE_HOST = 1,
+    CU_MEMORYTYPE_DEVICE = 2,
+    CU_POINTER_ATTRIBUTE_CONTEXT = 1,
+    CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2,
+    CU_POINTER_ATTRIBUTE_DEVICE_POINTER = 3,
+    CU_POINTER_ATTRIBUTE_HOST_POINTER = 4,
+    CU_POINTER_ATTRIBUTE_SYNC_MEMOPS = 6,
+    CU_POINTER_ATTRIBUTE_BUFFER_ID = 7,
+    CU_POINTER_ATTRIBUTE_IS_MANAGED = 8,
+    CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9,
+    CU_POINTER_ATTRIBUTE_RANGE_START_ADDR = 11,
+    CU_POINTER_ATTRIBUTE_RANGE_SIZE = 12,
+    CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE = 17,
+    CU_DEVICE_ATTRIBUTE_PCI_BUS_ID = 33,
+    CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID = 34,
+    CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING = 41,
+    CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID = 50,
+};
+#endif
+
+#define MAX_DEVICES 16
+#define MAX_DEPTH 32
+#define GRANULE 4096ul
+
+/* ---- objects ---- */
+
+struct CUctx_st {
+    CUdevice device;
+    int primary;
+    int retained;
+};
+
+/* An allocation. The program's addresses are [base, base + size). */
+struct block {
+    struct block *next;
+    char *base;
+    char *shadow; /* where the library itself reads and writes it */
+    size_t size, length;
+    unsigned type;
+    int managed;
+    int registered; /* the program's own memory */
+    int pooled;
+    int synchronous; /* SYNC_MEMOPS was set */
+    unsigned long long id;
+    CUcontext context;
+};
+
+struct task {
+    struct task *next;
+    char *to;
+    const char *from;
+    size_t length;
+    CUevent event; /* instead of a copy */
+};
+
+struct CUstream_st {
+    struct task *first, **last;
+    int late; /* questions that are still answered "not ready" */
+    CUcontext context;
+};
+
+struct CUevent_st {
+    CUstream stream;
+    int pending;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int initialized;
+static struct block *blocks;
+static unsigned long long last_id;
+static size_t used[MAX_DEVICES];
+static struct CUctx_st primary[MAX_DEVICES];
+static struct CUstream_st null_stream;
+static __thread CUcontext stack[MAX_DEPTH];
+static __thread int depth;
+
+/* ---- settings ---- */
+
+static int devices = 1;
+static unsigned late = 3, seed = 1;
+static size_t limit = 1ul << 30;
+static char fail_name[64];
+static long fail_at;
+static int fail_code = CUDA_ERROR_UNKNOWN;
+static char count_file[256];
+
+struct counter {
+    const char *name;
+    long calls;
+    struct counter *next;
+};
+static struct counter *counters;
+
+static void write_counts(void)
+{
+    FILE *out = fopen(count_file, "w");
+    for (struct counter *c = counters; out && c; c = c->next)
+        fprintf(out, "%s %ld\n", c->name, c->calls);
+    if (out)
+        fclose(out);
+}
+
+__attribute__((constructor)) static void read_settings(void)
+{
+    const char *settings = getenv("FAKE_CUDA");
+    char *copy = strdup(settings ? settings : ""), *rest = copy, *item;
+    while ((item = strsep(&rest, ",")) != NULL) {
+        char *value = strchr(item, '=');
+        if (!*item)
+            continue;
+        if (!value) {
+            fprintf(stderr, "fake libcuda: FAKE_CUDA: %s has no value\n", item);
+            abort();
+        }
+        *value++ = 0;
+        if (!strcmp(item, "devices"))
+            devices = atoi(value);
+        else if (!strcmp(item, "late"))
+            late = (unsigned)atoi(value);
+        else if (!strcmp(item, "seed"))
+            seed = (unsigned)atoi(value);
+        else if (!strcmp(item, "limit"))
+            limit = strtoul(value, NULL, 0);
+        else if (!strcmp(item, "count")) {
+            snprintf(count_file, sizeof count_file, "%s", value);
+            atexit(write_counts);
+        } else if (!strcmp(item, "fail"))
+            sscanf(value, "%63[^:]:%ld:%d", fail_name, &fail_at, &fail_code);
+        else {
+            fprintf(stderr, "fake libcuda: FAKE_CUDA: %s is unknown\n", item);
+            abort();
+        }
+    }
+    if (devices < 0 || devices > MAX_DEVICES)
+        abort();
+    free(copy);
+    null_stream.last = &null_stream.first;
+    for (int i = 0; i < MAX_DEVICES; i++)
+        primary[i] = (struct CUctx_st){.device = i, .primary = 1};
+}
+
+/* Counts the call; whether it is one that fails. The lock is held. */
+static int enter(struct counter *c)
+{
+    if (c->calls++ == 0) {
+        c->next = counters;
+        counters = c;
+    }
+    return !strcmp(c->name, fail_name) && (fail_at == 0 || fail_at == c->calls);
+}
+
+static CUresult leave(int result)
+{
+    pthread_mutex_unlock(&lock);
+    return (CUresult)result;
+}
+
+/* Each function starts so; it ends by `leave`. */
+#define ENTER_ALWAYS                                                                                                   \
+    static struct counter here = {.name = __func__};                                                                   \
+    pthread_mutex_lock(&lock);                                                                                         \
+    if (enter(&here))                                                                                                  \
+    return leave(fail_code)
+#define ENTER                                                                                                          \
+    ENTER_ALWAYS;                                                                                                      \
+    if (!initialized)                                                                                                  \
+    return leave(CUDA_ERROR_NOT_INITIALIZED)
+#define ENTER_WITH_CONTEXT                                                                                             \
+    ENTER;                                                                                                             \
+    CUcontext context = depth ? stack[depth - 1] : NULL;                                                               \
+    if (!context)                                                                                                      \
+    return leave(CUDA_ERROR_INVALID_CONTEXT)
+
+/* ---- memory ---- */
+
+static struct block *block_of(const void *address)
+{
+    for (struct block *b = blocks; b; b = b->next)
+        if ((const char *)address >= b->base && (const char *)address < b->base + b->size)
+            return b;
+    return NULL;
+}
+
+/* The library's own view of `length` bytes; NULL when they are not in one block. Other memory is the program's. */
+static char *view(const void *address, size_t length)
+{
+    struct block *b = block_of(address);
+    size_t offset;
+    if (!b)
+        return (char *)address;
+    offset = (size_t)((const char *)address - b->base);
+    return length <= b->size - offset ? b->shadow + offset : NULL;
+}
+
+static void insert(struct block b)
+{
+    struct block *at = malloc(sizeof *at);
+    if (!at)
+        abort();
+    b.id = ++last_id;
+    b.next = blocks;
+    *at = b;
+    blocks = at;
+}
+
+static int allocate(CUdeviceptr *address, size_t size, CUcontext context)
+{
+    size_t length = (size + GRANULE - 1) & ~(GRANULE - 1);
+    int file;
+    char *base, *shadow;
+    if (size == 0 || !address)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (length > limit - used[context->device])
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    file = memfd_create("fake-cuda", MFD_CLOEXEC);
+    if (file < 0 || ftruncate(file, (off_t)length))
+        abort();
+    base = mmap(NULL, length, PROT_NONE, MAP_SHARED, file, 0);
+    shadow = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    close(file);
+    if (base == MAP_FAILED || shadow == MAP_FAILED)
+        abort();
+    used[context->device] += length;
+    insert((struct block){.base = base,
+                          .shadow = shadow,
+                          .size = size,
+                          .length = length,
+                          .type = CU_MEMORYTYPE_DEVICE,
+                          .context = context});
+    *address = (CUdeviceptr)(uintptr_t)base;
+    return CUDA_SUCCESS;
+}
+
+/* Memory that processors reach as well. */
+static int allocate_shared(void **address, size_t size, CUcontext context, unsigned type)
+{
+    size_t length = (size + GRANULE - 1) & ~(GRANULE - 1);
+    char *base;
+    if (size == 0 || !address)
+        return CUDA_ERROR_INVALID_VALUE;
+    base = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (base == MAP_FAILED)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    insert((struct block){.base = base,
+                          .shadow = base,
+                          .size = size,
+                          .length = length,
+                          .type = type,
+                          .managed = type == CU_MEMORYTYPE_DEVICE,
+                          .context = context});
+    *address = base;
+    return CUDA_SUCCESS;
+}
+
+/* ---- streams ---- */
+
+static unsigned below(unsigned n)
+{
+    seed = seed * 1103515245u + 12345u;
+    return n ? (seed >> 16) % n : 0;
+}
+
+static void post(CUstream stream, struct task task)
+{
+    struct task *at = malloc(sizeof *at);
+    if (!at)
+        abort();
+    if (!stream->first)
+        stream->late = (int)below(late + 1);
+    task.next = NULL;
+    *at = task;
+    *stream->last = at;
+    stream->last = &at->next;
+}
+
+/* Does what waits on a stream, as far as `until`, or all. */
+static int run(CUstream stream, CUevent until)
+{
+    int result = CUDA_SUCCESS;
+    while (stream->first) {
+        struct task *t = stream->first;
+        CUevent event = t->event;
+        stream->first = t->next;
+        if (!t->next)
+            stream->last = &stream->first;
+        if (event) {
+            event->pending = 0;
+        } else {
+            char *to = view(t->to, t->length), *from = view(t->from, t->length);
+            if (to && from)
+                memmove(to, from, t->length);
+            else
+                result = CUDA_ERROR_INVALID_VALUE;
+        }
+        free(t);
+        if (until && event == until)
+            break;
+    }
+    stream->late = (int)below(late + 1);
+    return result;
+}
+
+static CUstream stream_of(CUstream stream)
+{
+    /* NULL and the two special handles. */
+    return (uintptr_t)stream <= 2 ? &null_stream : stream;
+}
+
+static int copy_later(CUdeviceptr to, CUdeviceptr from, size_t length, CUstream stream)
+{
+    void *dst = (void *)(uintptr_t)to, *src = (void *)(uintptr_t)from;
+    if (!view(dst, length) || !view(src, length))
+        return CUDA_ERROR_INVALID_VALUE;
+    post(stream, (struct task){.to = dst, .from = src, .length = length});
+    return CUDA_SUCCESS;
+}
+
+/* ---- the driver's functions ---- */
+
+CUresult cuInit(unsigned flags)
+{
+    ENTER_ALWAYS;
+    if (flags)
+        return leave(CUDA_ERROR_INVALID_VALUE);
+    initialized = 1;
+    return leave(devices ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE);
+}
+
+CUresult cuDriverGetVersion(int *version)
+{
+    ENTER_ALWAYS;
+    *version = 12090;
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuGetErrorString(CUresult error, const char **text)
+{
+    ENTER_ALWAYS;
+    switch ((int)error) {
+    case CUDA_SUCCESS: *text = "no error"; break;
+    case CUDA_ERROR_INVALID_VALUE: *text = "invalid argument"; break;
+    case CUDA_ERROR_OUT_OF_MEMORY: *text = "out of memory"; break;
+    case CUDA_ERROR_NOT_INITIALIZED: *text = "initialization error"; break;
+    case CUDA_ERROR_INVALID_CONTEXT: *text = "invalid device context"; break;
+    case CUDA_ERROR_UNKNOWN: *text = "unknown error"; break;
+    default: *text = NULL; return leave(CUDA_ERROR_INVALID_VALUE);
+    }
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuDeviceGetCount(int *count)
+{
+    ENTER;
+    *count = devices;
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuDeviceGet(CUdevice *device, int ordinal)
+{
+    ENTER;
+    if (ordinal < 0 || ordinal >= devices)
+        return leave(CUDA_ERROR_INVALID_DEVICE);
+    *device = ordinal;
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device)
+{
+    ENTER;
+    if (device < 0 || device >= devices)
+        return leave(CUDA_ERROR_INVALID_DEVICE);
+    switch ((int)attribute) {
+    case CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID: *value = 0; break;
+    case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID: *value = 0x41 + device; break;
+    case CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID: *value = 0; break;
+    case CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING: *value = 1; break;
+    default: *value = 0;
+    }
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuDeviceTotalMem_v2(size_t *size, CUdevice device)
+{
+    ENTER;
+    if (device < 0 || device >= devices)
+        return leave(CUDA_ERROR_INVALID_DEVICE);
+    *size = limit;
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
+{
+    ENTER;
+    if (device < 0 || device >= devices)
+        return leave(CUDA_ERROR_INVALID_DEVICE);
+    primary[device].retained++;
+    *context = &primary[device];
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
+{
+    ENTER;
+    if (device < 0 || device >= devices)
+        return leave(CUDA_ERROR_INVALID_DEVICE);
+    if (!primary[device].retained)
+        return leave(CUDA_ERROR_INVALID_CONTEXT);
+    primary[device].retained--;
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *active)
+{
+    ENTER;
+    if (device < 0 || device >= devices)
+        return leave(CUDA_ERROR_INVALID_DEVICE);
+    *flags = 0;
+    *active = primary[device].retained > 0;
+    return leave(CUDA_SUCCESS);
+}
+
+#undef cuCtxCreate
+CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device)
+{
+    ENTER;
+    (void)flags;
+    if (device < 0 || device >= devices || depth == MAX_DEPTH)
+        return leave(CUDA_ERROR_INVALID_DEVICE);
+    *context = calloc(1, sizeof **context);
+    if (!*context)
+        abort();
+    (*context)->device = device;
+    stack[depth++] = *context;
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuCtxDestroy_v2(CUcontext context)
+{
+    ENTER;
+    if (!context || context->primary)
+        return leave(CUDA_ERROR_INVALID_CONTEXT);
+    if (depth && stack[depth - 1] == context)
+        depth--;
+    free(context);
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuCtxGetCurrent(CUcontext *context)
+{
+    ENTER;
+    *context = depth ? stack[depth - 1] : NULL;
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuCtxSetCurrent(CUcontext context)
+{
+    ENTER;
+    if (depth)
+        depth--;
+    if (context)
+        stack[depth++] = context;
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuCtxPushCurrent_v2(CUcontext context)
+{
+    ENTER;
+    if (!context || depth == MAX_DEPTH)
+        return leave(CUDA_ERROR_INVALID_CONTEXT);
+    stack[depth++] = context;
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuCtxPopCurrent_v2(CUcontext *context)
+{
+    ENTER;
+    if (!depth)
+        return leave(CUDA_ERROR_INVALID_CONTEXT);
+    depth--;
+    if (context)
+        *context = stack[depth];
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuCtxGetDevice(CUdevice *device)
+{
+    ENTER_WITH_CONTEXT;
+    *device = context->device;
+    return leave(CUDA_SUCCESS);
+}
+
+/* One attribute of an address; memory that the driver does not know has none. */
+static int attribute_of(void *value, int attribute, const struct block *b, CUdeviceptr address)
+{
+    if (!b)
+        return CUDA_ERROR_INVALID_VALUE;
+    switch (attribute) {
+    /* Memory of a pool is of no context. */
+    case CU_POINTER_ATTRIBUTE_CONTEXT: *(CUcontext *)value = b->pooled ? NULL : b->context; break;
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE: *(unsigned *)value = b->type; break;
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: *(CUdeviceptr *)value = address; break;
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+        if (b->base != b->shadow)
+            return CUDA_ERROR_INVALID_VALUE;
+        *(void **)value = (void *)(uintptr_t)address;
+        break;
+    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: *(unsigned *)value = (unsigned)b->synchronous; break;
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID: *(unsigned long long *)value = b->id; break;
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED: *(unsigned char *)value = (unsigned char)b->managed; break;
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: *(int *)value = b->context->device; break;
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: *(CUdeviceptr *)value = (CUdeviceptr)(uintptr_t)b->base; break;
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE: *(size_t *)value = b->size; break;
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: *(void **)value = b->pooled ? &blocks : NULL; break;
+    default: return CUDA_ERROR_NOT_SUPPORTED;
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdeviceptr address)
+{
+    ENTER;
+    return leave(attribute_of(value, (int)attribute, block_of((void *)(uintptr_t)address), address));
+}
+
+CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes, void **values, CUdeviceptr address)
+{
+    static const size_t sizes[] = {
+        [CU_POINTER_ATTRIBUTE_CONTEXT] = sizeof(CUcontext),
+        [CU_POINTER_ATTRIBUTE_MEMORY_TYPE] = sizeof(unsigned),
+        [CU_POINTER_ATTRIBUTE_DEVICE_POINTER] = sizeof(CUdeviceptr),
+        [CU_POINTER_ATTRIBUTE_HOST_POINTER] = sizeof(void *),
+        [CU_POINTER_ATTRIBUTE_SYNC_MEMOPS] = sizeof(unsigned),
+        [CU_POINTER_ATTRIBUTE_BUFFER_ID] = sizeof(unsigned long long),
+        [CU_POINTER_ATTRIBUTE_IS_MANAGED] = sizeof(unsigned char),
+        [CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL] = sizeof(int),
+        [CU_POINTER_ATTRIBUTE_RANGE_START_ADDR] = sizeof(CUdeviceptr),
+        [CU_POINTER_ATTRIBUTE_RANGE_SIZE] = sizeof(size_t),
+        [CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE] = sizeof(void *),
+    };
+    ENTER;
+    const struct block *b = block_of((void *)(uintptr_t)address);
+    /* As the driver: no error for what it does not know; such values are zero. */
+    for (unsigned i = 0; i < count; i++) {
+        unsigned a = (unsigned)attributes[i];
+        if (a >= sizeof sizes / sizeof *sizes || !sizes[a])
+            return leave(CUDA_ERROR_INVALID_VALUE);
+        memset(values[i], 0, sizes[a]);
+        attribute_of(values[i], (int)a, b, address);
+    }
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute, CUdeviceptr address)
+{
+    ENTER;
+    struct block *b = block_of((void *)(uintptr_t)address);
+    if (!b || (int)attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS)
+        return leave(CUDA_ERROR_INVALID_VALUE);
+    b->synchronous = *(const unsigned *)value != 0;
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t size)
+{
+    ENTER_WITH_CONTEXT;
+    return leave(allocate(address, size, context));
+}
+
+/* Memory of a pool. Allocated at once: no stream of this library is that lazy. */
+CUresult cuMemAllocAsync(CUdeviceptr *address, size_t size, CUstream stream)
+{
+    ENTER_WITH_CONTEXT;
+    (void)stream;
+    int result = allocate(address, size, context);
+    if (result == CUDA_SUCCESS)
+        blocks->pooled = 1;
+    return leave(result);
+}
+
+CUresult cuMemAllocManaged(CUdeviceptr *address, size_t size, unsigned flags)
+{
+    void *at = NULL;
+    ENTER_WITH_CONTEXT;
+    (void)flags;
+    int result = allocate_shared(&at, size, context, CU_MEMORYTYPE_DEVICE);
+    if (result == CUDA_SUCCESS)
+        *address = (CUdeviceptr)(uintptr_t)at;
+    return leave(result);
+}
+
+CUresult cuMemHostAlloc(void **address, size_t size, unsigned flags)
+{
+    ENTER_WITH_CONTEXT;
+    (void)flags;
+    return leave(allocate_shared(address, size, context, CU_MEMORYTYPE_HOST));
+}
+
+CUresult cuMemHostRegister_v2(void *address, size_t size, unsigned flags)
+{
+    ENTER_WITH_CONTEXT;
+    (void)flags;
+    if (!address || !size || block_of(address))
+        return leave(CUDA_ERROR_INVALID_VALUE);
+    insert((struct block){.base = address,
+                          .shadow = address,
+                          .size = size,
+                          .type = CU_MEMORYTYPE_HOST,
+                          .registered = 1,
+                          .context = context});
+    return leave(CUDA_SUCCESS);
+}
+
+/* Forgets the block that starts at an address. */
+static int release(const void *address, int registered)
+{
+    for (struct block **at = &blocks; *at; at = &(*at)->next) {
+        struct block *b = *at;
+        if (b->base != address || b->registered != registered)
+            continue;
+        if (!registered) {
+            if (b->shadow != b->base) {
+                munmap(b->shadow, b->length);
+                used[b->context->device] -= b->length;
+            }
+            munmap(b->base, b->length);
+        }
+        *at = b->next;
+        free(b);
+        return CUDA_SUCCESS;
+    }
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuMemHostUnregister(void *address)
+{
+    ENTER_WITH_CONTEXT;
+    return leave(release(address, 1));
+}
+
+CUresult cuMemFreeHost(void *address)
+{
+    ENTER_WITH_CONTEXT;
+    return leave(release(address, 0));
+}
+
+CUresult cuMemFree_v2(CUdeviceptr address)
+{
+    ENTER_WITH_CONTEXT;
+    return leave(release((void *)(uintptr_t)address, 0));
+}
+
+CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr address)
+{
+    ENTER_WITH_CONTEXT;
+    struct block *b = block_of((void *)(uintptr_t)address);
+    if (!b)
+        return leave(CUDA_ERROR_INVALID_VALUE);
+    if (base)
+        *base = (CUdeviceptr)(uintptr_t)b->base;
+    if (size)
+        *size = b->size;
+    return leave(CUDA_SUCCESS);
+}
+
+/* A copy that ends with the call. */
+static int copy_now(CUdeviceptr to, CUdeviceptr from, size_t length)
+{
+    int result = copy_later(to, from, length, &null_stream);
+    return result == CUDA_SUCCESS ? run(&null_stream, NULL) : result;
+}
+
+CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t length)
+{
+    ENTER_WITH_CONTEXT;
+    return leave(copy_now(to, from, length));
+}
+
+CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t length)
+{
+    ENTER_WITH_CONTEXT;
+    return leave(copy_now(to, (CUdeviceptr)(uintptr_t)from, length));
+}
+
+CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t length)
+{
+    ENTER_WITH_CONTEXT;
+    return leave(copy_now((CUdeviceptr)(uintptr_t)to, from, length));
+}
+
+CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t length, CUstream stream)
+{
+    ENTER_WITH_CONTEXT;
+    return leave(copy_later(to, from, length, stream_of(stream)));
+}
+
+CUresult cuStreamCreate(CUstream *stream, unsigned flags)
+{
+    ENTER_WITH_CONTEXT;
+    (void)flags;
+    *stream = calloc(1, sizeof **stream);
+    if (!*stream)
+        abort();
+    (*stream)->last = &(*stream)->first;
+    (*stream)->context = context;
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuStreamDestroy_v2(CUstream stream)
+{
+    ENTER_WITH_CONTEXT;
+    if ((uintptr_t)stream <= 2)
+        return leave(CUDA_ERROR_INVALID_HANDLE);
+    run(stream, NULL);
+    free(stream);
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuStreamSynchronize(CUstream stream)
+{
+    ENTER_WITH_CONTEXT;
+    return leave(run(stream_of(stream), NULL));
+}
+
+CUresult cuStreamQuery(CUstream stream)
+{
+    ENTER_WITH_CONTEXT;
+    stream = stream_of(stream);
+    if (!stream->first)
+        return leave(CUDA_SUCCESS);
+    if (stream->late-- > 0)
+        return leave(CUDA_ERROR_NOT_READY);
+    return leave(run(stream, NULL));
+}
+
+CUresult cuEventCreate(CUevent *event, unsigned flags)
+{
+    ENTER_WITH_CONTEXT;
+    (void)flags;
+    *event = calloc(1, sizeof **event);
+    if (!*event)
+        abort();
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuEventDestroy_v2(CUevent event)
+{
+    ENTER;
+    if (event->pending)
+        run(event->stream, event);
+    free(event);
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuEventRecord(CUevent event, CUstream stream)
+{
+    ENTER_WITH_CONTEXT;
+    stream = stream_of(stream);
+    event->stream = stream;
+    event->pending = 1;
+    post(stream, (struct task){.event = event});
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuEventSynchronize(CUevent event)
+{
+    ENTER;
+    return leave(event->pending ? run(event->stream, event) : CUDA_SUCCESS);
+}
+
+/* For upstream, which knows contexts by their numbers. */
+CUresult cuCtxGetId(CUcontext context, unsigned long long *id)
+{
+    ENTER;
+    if (!context)
+        context = depth ? stack[depth - 1] : NULL;
+    if (!context)
+        return leave(CUDA_ERROR_INVALID_CONTEXT);
+    *id = (unsigned long long)(uintptr_t)context;
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuEventQuery(CUevent event)
+{
+    ENTER;
+    if (!event->pending)
+        return leave(CUDA_SUCCESS);
+    if (event->stream->late-- > 0)
+        return leave(CUDA_ERROR_NOT_READY);
+    return leave(run(event->stream, event));
+}
