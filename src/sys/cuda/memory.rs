@@ -143,7 +143,8 @@ impl Driver {
 
     /// Pins memory of the host, so that devices copy from and to it without a detour. Whether it did: memory that
     /// somebody else has pinned stays theirs.
-    pub fn pin(self, address: *mut c_void, length: usize) -> Result<bool, DriverError> {
+    pub fn pin(self, address: usize, length: usize) -> Result<bool, DriverError> {
+        let address = core::ptr::with_exposed_provenance_mut(address);
         // Memory of the caller; the driver checks that it is mapped.
         let pinned = call!(unsafe self,
             cuMemHostRegister_v2(address, length, CU_MEMHOSTREGISTER_PORTABLE)
@@ -155,7 +156,8 @@ impl Driver {
     }
 
     /// Ends what `pin` began.
-    pub fn unpin(self, address: *mut c_void) -> Result<(), DriverError> {
+    pub fn unpin(self, address: usize) -> Result<(), DriverError> {
+        let address = core::ptr::with_exposed_provenance_mut(address);
         // The driver checks that the address is pinned.
         call!(unsafe self, cuMemHostUnregister(address))
     }

@@ -193,7 +193,7 @@ impl Md for CudaMd {
     fn mem_reg(&self, address: *mut c_void, length: usize, _flags: u32) -> Result<uct_mem_h> {
         let handle = match self.detector.look(address.addr(), length) {
             Ok(_) => Handle::Plain,
-            Err(_) => match self.driver.pin(address, length) {
+            Err(_) => match self.driver.pin(address.expose_provenance(), length) {
                 Ok(true) => Handle::Pinned(address),
                 Ok(false) => Handle::Plain,
                 // Copies from and to it are slower, no more.
@@ -209,10 +209,12 @@ impl Md for CudaMd {
     unsafe fn mem_dereg(&self, memh: uct_mem_h) -> Result<()> {
         // SAFETY: of `mem_reg`, once, by the caller's promise.
         match *unsafe { Box::from_raw(memh.cast::<Handle>()) } {
-            Handle::Pinned(address) => self.driver.unpin(address).map_err(|e| {
-                ucs_debug!("{NAME}: memory at {address:p} stays pinned: {e}");
-                Status::from(e)
-            }),
+            Handle::Pinned(address) => {
+                self.driver.unpin(address.expose_provenance()).map_err(|e| {
+                    ucs_debug!("{NAME}: memory at {address:p} stays pinned: {e}");
+                    Status::from(e)
+                })
+            }
             Handle::Plain => Ok(()),
             Handle::Allocated(_) => Err(Status::INVALID_PARAM),
         }
