@@ -133,7 +133,10 @@ const UCP_FLOORS: [(&str, &[&str]); 6] = [
     ("proto", &["proto", "composite"]),
     ("verbs", &["tag", "am", "stream", "rma"]),
     ("wireup", &["wireup"]),
-    ("worker", &["worker", "handlers", "info", "upstream"]),
+    (
+        "worker",
+        &["worker", "handlers", "info", "inspect", "upstream"],
+    ),
 ];
 
 fn ucp_floor(module: &str) -> usize {

@@ -114,6 +114,13 @@ static void secret_that_all_can_read(void)
     unlink(path);
 }
 
+static void socket_for_reports_without_a_folder(void)
+{
+    setenv("UCX_INFO_SOCKET", "y", 1);
+    unsetenv("XDG_RUNTIME_DIR");
+    one_side(UCP_FEATURE_TAG);
+}
+
 /* ---- Contexts and workers ---- */
 
 static void no_features(void)
@@ -730,6 +737,7 @@ static const struct {
     MISTAKE(name_for_modify, "NO_SUCH_OPTION"),
     MISTAKE(text_for_modify, "ZCOPY_THRESH", "many"),
     MISTAKE(secret_that_all_can_read, "UCX_TCP_AUTH_FILE", "chmod 600"),
+    MISTAKE(socket_for_reports_without_a_folder, "UCX_INFO_SOCKET", "XDG_RUNTIME_DIR"),
     MISTAKE(no_features, "features"),
     MISTAKE(unknown_feature, "features", "0x10000000000"),
     MISTAKE(no_params, "ucp_init", "NULL"),

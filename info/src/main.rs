@@ -17,6 +17,7 @@ mod c;
 mod doctor;
 mod library;
 mod options;
+mod process;
 mod report;
 mod units;
 
@@ -32,8 +33,11 @@ fn main() -> ExitCode {
     // A reader that goes away, as `head` does, is no failure of ours.
     library::end_with_the_reader();
     let options = Options::parse();
-    if let Some(Command::Doctor(arguments)) = &options.command {
-        return doctor::run(arguments);
+    match &options.command {
+        Some(Command::Doctor(arguments)) => return doctor::run(arguments),
+        Some(Command::Dump(arguments)) => return process::dump(arguments),
+        Some(Command::Top(arguments)) => return process::top(arguments),
+        None => {}
     }
     let nothing_asked = !options.asks_for_something();
     if nothing_asked || options.features_are_missing() {

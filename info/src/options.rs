@@ -3,6 +3,7 @@
 
 use crate::c::*;
 use crate::doctor;
+use crate::process;
 use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 
 #[derive(Parser)]
@@ -100,6 +101,11 @@ pub enum Command {
     /// What works here for this user, what does not and why, and how messages to peers go; exit status 0 when peers in this
     /// process, on this host and on others can be reached
     Doctor(doctor::Arguments),
+    /// What a process of this user does and waits for: workers, endpoints, pending requests, counters. It has to run with
+    /// UCX_INFO_SOCKET=y
+    Dump(process::DumpArguments),
+    /// What the workers of a process send per second, a line each
+    Top(process::TopArguments),
 }
 
 /// Of a context, and of the endpoints made in it.

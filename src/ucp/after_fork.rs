@@ -10,6 +10,7 @@
 //! Another thread of the parent may have been modifying a worker when it was copied: only members that are written once
 //! are read here.
 
+use super::counters::Sent;
 use super::worker_core::{Core, as_callback};
 use crate::ucs::fork::{self, ForkLocked};
 use crate::ucs::sync::biased_lock::BiasedLock;
@@ -22,15 +23,24 @@ struct Registered {
     /// Each endpoint knows its place; 0 stands in those that are free.
     eps: Vec<usize>,
     free: Vec<u32>,
-    /// Disables an endpoint.
-    disable_ep: Option<unsafe fn(usize)>,
+    /// What endpoints are asked.
+    calls: Option<EpCalls>,
+}
+
+/// Functions on the address of a registered endpoint.
+#[derive(Clone, Copy)]
+pub struct EpCalls {
+    /// Disables it, in a process of one thread.
+    pub disable: unsafe fn(usize),
+    /// Its worker, and what it has sent, on any thread.
+    pub sent: unsafe fn(usize) -> (*const Core, *const Sent),
 }
 
 static REGISTERED: ForkLocked<Registered> = ForkLocked::new(Registered {
     workers: BTreeSet::new(),
     eps: Vec::new(),
     free: Vec::new(),
-    disable_ep: None,
+    calls: None,
 });
 
 /// From now on a child of fork() cannot use this worker. It must not move, and be unregistered before it is freed.
@@ -44,10 +54,10 @@ pub fn unregister(worker: &Core) {
     REGISTERED.with(|all| all.workers.remove(&(core::ptr::from_ref(worker) as usize)));
 }
 
-/// The same for an endpoint at that address, which `disable` disables. Returns its place in the list.
-pub fn register_ep(address: usize, disable: unsafe fn(usize)) -> u32 {
+/// The same for an endpoint at that address. Returns its place in the list.
+pub fn register_ep(address: usize, calls: EpCalls) -> u32 {
     REGISTERED.with(|all| {
-        all.disable_ep = Some(disable);
+        all.calls = Some(calls);
         match all.free.pop() {
             Some(place) => {
                 all.eps[place as usize] = address;
@@ -69,20 +79,35 @@ pub fn unregister_ep(place: u32) {
     });
 }
 
+/// What all endpoints of a worker have sent, those that are destroyed among them. Any thread may ask.
+pub fn sent_by(worker: &Core) -> Sent {
+    REGISTERED.with(|all| {
+        let calls = all.calls;
+        let eps = all.eps.iter().filter(|ep| **ep != 0);
+        let sent = eps.filter_map(|ep| {
+            // SAFETY: registered, so alive as long as the lock is held.
+            let (of, sent) = unsafe { (calls?.sent)(*ep) };
+            // SAFETY: as above; counters may be read by any thread.
+            core::ptr::eq(of, worker).then(|| unsafe { &*sent })
+        });
+        worker.counters.sent(sent)
+    })
+}
+
 fn in_child() {
-    let (workers, eps, disable_ep) = REGISTERED.with(|all| {
+    let (workers, eps, calls) = REGISTERED.with(|all| {
         all.free.clear();
         let workers = core::mem::take(&mut all.workers);
-        (workers, core::mem::take(&mut all.eps), all.disable_ep)
+        (workers, core::mem::take(&mut all.eps), all.calls)
     });
     for worker in workers {
         // SAFETY: registered, so alive; nobody else runs.
         unsafe { disable(worker as *mut Core) };
     }
-    let Some(disable_ep) = disable_ep else { return };
+    let Some(calls) = calls else { return };
     for ep in eps.into_iter().filter(|ep| *ep != 0) {
         // SAFETY: as above.
-        unsafe { disable_ep(ep) };
+        unsafe { (calls.disable)(ep) };
     }
 }
 

@@ -526,6 +526,13 @@ pub static TABLE: Table = Table {
              are taken, unless the program waits for something. auto: a quarter of the machine's memory.",
         ),
         Row::new(
+            "INFO_SOCKET",
+            "n",
+            Kind::Bool,
+            "Let `ferrucx-info dump` and `top` of the same user ask this process what it does: its workers answer on a\n\
+             socket in the folder $XDG_RUNTIME_DIR/ferrucx.",
+        ),
+        Row::new(
             "PROGRESS_THREAD",
             "n",
             Kind::Bool,

@@ -40,6 +40,7 @@ pub use transport_flush::TransportFlush;
 use super::after_fork;
 use super::claims;
 use super::cm_connection::CmConnection;
+use super::counters::Sent;
 use super::op::Op;
 use super::request::Req;
 use super::rkey::KeyCache;
@@ -231,6 +232,8 @@ pub struct Ep {
     pub outstanding: Outstanding,
     /// Flushes that wait for outstanding requests.
     flushes: RefCell<VecDeque<Req>>,
+    /// What it has sent.
+    pub sent: Sent,
     /// Transport flushes in progress.
     transport_flushes: RefCell<Vec<Rc<TransportFlush>>>,
 }
@@ -288,13 +291,14 @@ impl Ep {
             in_place: Cell::new(0),
             outstanding: Outstanding::default(),
             flushes: RefCell::new(VecDeque::new()),
+            sent: Sent::default(),
             transport_flushes: RefCell::new(Vec::new()),
         });
         let ep = Box::leak(ep).to_ref();
         // SAFETY: just made: no transport has it.
         unsafe { (*ep.pending_send.get()).ep = Some(ep) };
         ep.id.set(worker.endpoints().eps.borrow_mut().insert(ep));
-        let place = after_fork::register_ep(ep.as_ptr() as usize, Ep::disable_in_child);
+        let place = after_fork::register_ep(ep.as_ptr() as usize, Ep::CALLS);
         ep.registered.set(place);
         ep
     }
@@ -572,6 +576,7 @@ impl Ep {
                 Ok(TaskStep::Done) => {}
                 Ok(TaskStep::More) => self.send_queue.push_back(task),
                 Err(Status::NO_RESOURCE) => {
+                    self.worker().counters.retries.add(1);
                     self.send_queue.push_front(task);
                     return Err(Status::NO_RESOURCE);
                 }
@@ -610,6 +615,7 @@ impl Ep {
         let waits = code == UCS_OK;
         self.send_queue.set_blocked(waits);
         if waits {
+            self.worker().counters.waits_for_room.add(1);
             self.worker().wakeup.work_came();
         }
         waits
@@ -628,6 +634,24 @@ impl Ep {
         } else {
             self.destroy_if_idle();
         }
+    }
+
+    /// What its queued tasks wait for, if there are any.
+    pub fn queue_waits_for(&self) -> Option<&'static str> {
+        let why = match self.connection.get() {
+            _ if !self.has_queue() => return None,
+            Connection::Unconnected => "the address of the peer",
+            Connection::Connecting => "the transport to connect",
+            _ if self.send_queue.is_held() => "accesses before a fence",
+            _ if self.send_queue.is_blocked() => "room in the transport",
+            _ => return None,
+        };
+        Some(why)
+    }
+
+    /// How it stands with the peer and with the application, for people.
+    pub fn state_text(&self) -> String {
+        format!("{}, {}", self.connection.get(), self.handle.get())
     }
 
     /// Whether tasks are queued.

@@ -173,6 +173,7 @@ unsafe fn short_am(arg: *mut c_void, word: u64, rest: *const u8, len: usize) {
 unsafe fn keeping_am(arg: *mut c_void, message: *const u8, len: usize, keep: Keep) {
     // SAFETY: as in `shim`.
     let worker = unsafe { &*arg.cast::<Core>() };
+    worker.counters.received_long.add(1);
     // SAFETY: as in `short_tag`.
     let message = unsafe { core::slice::from_raw_parts(message, len) };
     if am::recv::on_message(worker, message, keep).is_none() {
@@ -228,6 +229,7 @@ unsafe extern "C" fn shim<const N: usize>(
 ) -> ucs_status_t {
     // SAFETY: registered by a worker with itself; it outlives its interfaces.
     let worker = unsafe { &*arg.cast::<Core>() };
+    worker.counters.received_long.add(1);
     // SAFETY: the transport hands over `len` readable bytes for the time of this call.
     let message = unsafe { core::slice::from_raw_parts(data.cast::<u8>(), len) };
     if BODIES[N](worker, message).is_none() {

@@ -1,12 +1,14 @@
 //! Descriptions of contexts, workers, endpoints and requests, in the form that tools and Open MPI parse.
 #![forbid(unsafe_code)]
 
+use super::after_fork;
 use super::context::Context;
 use super::ep::{Capability, Ep};
 use super::mem::{MapParams, Purpose, Region};
-use super::op::{MessageKind, Op};
+use super::op::{Arriving, MessageKind, Op, Stage};
 use super::proto::table;
 use super::request::Request;
+use super::rndv_state::{ReceiverState, SenderState};
 use super::worker_core::Core;
 use crate::c::*;
 use crate::sys::machine::COMMIT;
@@ -142,6 +144,10 @@ impl Core {
                 .collect();
             let _ = writeln!(s, "#                 atomics: {}", names.join(", "));
         }
+        let sent = after_fork::sent_by(self);
+        for line in self.counters.lines(&sent, &self.wakeup.wake_ups) {
+            let _ = writeln!(s, "#                 {line}");
+        }
         s.push_str("#\n");
         s
     }
@@ -176,6 +182,9 @@ impl Ep {
                 i.attr.cap.am.max_bcopy
             );
         }
+        for line in self.sent.lines() {
+            let _ = writeln!(s, "#                 {line}");
+        }
         s.push_str("#\n");
         s.push_str(&table::drawn(self));
         s
@@ -183,6 +192,29 @@ impl Ep {
 }
 
 impl Request {
+    /// What has to happen before it goes on.
+    pub fn waits_for(&self) -> &'static str {
+        self.with_op(|op| match op {
+            Op::Send(send) => match send.stage {
+                Stage::Unplanned { .. } => "the transport to the peer",
+                Stage::Whole | Stage::Fragments { .. } => "room in the transport",
+                Stage::WholeInPlace => "the transport, which sends it in place",
+                Stage::Rndv(SenderState::RtsSent) => "the peer to receive it (the RTS is sent)",
+                Stage::Rndv(SenderState::Put { .. }) => "the put of the data",
+                Stage::Rndv(_) => "room in the transport for the next part of a rendezvous",
+                Stage::AwaitAck => "the peer to receive it (a synchronous send)",
+            },
+            Op::TagPostedFifo | Op::TagWait(_) => "a message with a tag that matches",
+            Op::TagRecv(receive) => receive.arriving.waits_for(),
+            Op::DataRecv(receive) => receive.arriving.waits_for(),
+            Op::StreamRecv(_) => "bytes of the peer's stream",
+            Op::Flush(_) => "operations before it",
+            Op::Get(_) | Op::Put(_) | Op::Amo(_) => "the peer, or the transport, to do the access",
+            Op::Composite(_) => "its operations",
+            Op::None => "nothing",
+        })
+    }
+
     /// One line about the state of the request.
     pub fn describe(&self) -> String {
         if self.is_done() {
@@ -215,5 +247,17 @@ impl Request {
             Op::Amo(a) => format!("atomic of {} bytes", a.atomic.size),
             Op::None => "none".to_owned(),
         })
+    }
+}
+
+impl Arriving {
+    /// See `Request::waits_for`.
+    fn waits_for(&self) -> &'static str {
+        match self.state {
+            ReceiverState::Getting => "the transport, which reads the sender's memory",
+            ReceiverState::AwaitPut => "the sender to put the data",
+            ReceiverState::AwaitData => "the sender's fragments",
+            ReceiverState::Matched | ReceiverState::Over => "the rest of the message",
+        }
     }
 }

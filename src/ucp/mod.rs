@@ -10,7 +10,8 @@
 //! `regions`: the table of exported regions, `rkey`: keys of peers. `dt`: datatypes. `wireup`: connecting endpoints;
 //! `claims`: which addresses are proven; `cm_connection`: connections between clients and servers. `idle`: idle
 //! interfaces. `spin`: yielding in callers that spin. `unexpected`: accounting of unexpected messages, receive pause.
-//! `after_fork`: objects of the parent in a child of fork().
+//! `after_fork`: objects of the parent in a child of fork(). `counters`: what was sent, received and waited for; `inspect`: the
+//! report of a running process.
 
 pub mod after_fork;
 pub mod ahead;
@@ -23,11 +24,13 @@ pub mod cm_connection;
 pub mod composite;
 pub mod config;
 pub mod context;
+pub mod counters;
 pub mod dt;
 pub mod ep;
 pub mod handlers;
 pub mod idle;
 pub mod info;
+pub mod inspect;
 pub mod interner;
 pub mod mem;
 pub mod names;

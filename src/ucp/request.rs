@@ -433,6 +433,7 @@ impl Request {
         if how == TransportHold::ByKernel {
             let copies = &self.worker().kernel_copies;
             copies.set(copies.get() + 1);
+            self.worker().counters.kernel_copies.add(1);
         }
     }
 

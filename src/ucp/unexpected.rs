@@ -49,6 +49,11 @@ impl Unexpected {
         }
     }
 
+    /// Bytes that unexpected messages take now.
+    pub fn bytes_held(&self) -> usize {
+        self.bytes.get()
+    }
+
     pub fn is_paused(&self) -> bool {
         self.paused.get()
     }
@@ -64,6 +69,7 @@ impl Unexpected {
 pub fn add(worker: &Core, bytes: usize) {
     let u = &worker.unexpected;
     u.bytes.set(u.bytes.get() + bytes);
+    worker.counters.unexpected.add(bytes);
     if u.bytes.get() > u.limit {
         above_limit(worker);
     }

@@ -3,6 +3,7 @@
 //! One epoll descriptor contains the interfaces' descriptors and an eventfd of ours. `arm` returns BUSY when an event
 //! is pending; after OK, any message or signal makes the descriptor readable.
 
+use super::counters::Counter;
 use super::progress_thread::Handover;
 use super::worker_core::Core;
 use crate::c::*;
@@ -23,6 +24,8 @@ pub struct Wakeup {
     thread: Option<Arc<Handover>>,
     /// Who may be sleeping since the last `arm`: `PROGRAM`, `THREAD`.
     armed: Cell<u8>,
+    /// How often somebody was woken.
+    pub wake_ups: Counter,
 }
 
 const PROGRAM: u8 = 1;
@@ -53,6 +56,7 @@ impl Wakeup {
                 false => None,
             },
             armed: Cell::new(0),
+            wake_ups: Counter::default(),
         })
     }
 
@@ -101,6 +105,7 @@ impl Wakeup {
     fn wake_armed(&self, whom: u8) {
         let armed = self.armed.get();
         self.armed.set(armed & !whom);
+        self.wake_ups.add(u64::from(armed & whom != 0));
         if armed & whom & PROGRAM != 0
             && let Some(signal) = &self.signal
         {

@@ -15,6 +15,7 @@ use super::ep::table::{Endpoints, EpHooks};
 use super::ep::{End, Ep, MadeBy};
 use super::handlers;
 use super::idle;
+use super::inspect::Inspection;
 use super::progress_thread::ProgressThread;
 use super::proto::{ProtoState, postponed, table, zcopy};
 use super::request::pool::RequestPool;
@@ -23,7 +24,7 @@ use super::rma::flush;
 use super::stream::{self, StreamState};
 use super::tag::TagState;
 use super::wireup::{WireupState, cm, describe, message, select};
-use super::worker_core::{Core, FloorState, Hooks, OpenIface, WorkerParams, bandwidth};
+use super::worker_core::{Core, FloorState, Hooks, OpenIface, Remote, WorkerParams, bandwidth};
 use crate::c::*;
 use crate::sys::cpu;
 use crate::ucs::config::{Others, var};
@@ -48,6 +49,7 @@ pub struct Worker {
     pub am: AmState,
     pub stream: StreamState,
     pub wireup: WireupState,
+    pub inspection: Inspection,
     /// Ends before anything else of the worker does.
     progress_thread: Option<ProgressThread>,
 }
@@ -72,6 +74,7 @@ floor_states! {
     am: AmState,
     stream: StreamState,
     wireup: WireupState,
+    inspection: Inspection,
 }
 
 impl Deref for Worker {
@@ -136,6 +139,7 @@ impl Worker {
             am: AmState::new(),
             stream: StreamState::new(),
             wireup: WireupState::default(),
+            inspection: Inspection::default(),
             progress_thread: None,
         });
         core::ptr::from_mut(worker.as_mut()).expose_provenance();
@@ -149,6 +153,11 @@ impl Worker {
             super::wakeup::set(&worker)?;
         }
         after_fork::register(&worker);
+        if context.config.bool(var!(TABLE, "INFO_SOCKET")) {
+            // SAFETY: boxed; `Drop` ends the inspection before anything else.
+            let remote = unsafe { Remote::new(&worker) };
+            worker.inspection.begin(remote);
+        }
         if let Some(handover) = worker.wakeup.thread().cloned() {
             worker.progress_thread = Some(ProgressThread::start(&worker, handover)?);
         }
@@ -296,6 +305,7 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
+        self.inspection.end();
         drop(self.progress_thread.take());
         after_fork::unregister(self);
         let tells_leaks = self.params.flags & u64::from(UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK) == 0;

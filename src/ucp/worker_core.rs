@@ -5,9 +5,11 @@
 //! `FloorState`, and `FloorState::of` finds it from the core, so a floor names the core and its own state, not the
 //! worker. What the core asks of the floors above are `Hooks`.
 
+use super::after_fork;
 use super::buffers::Buffers;
 use super::config::TABLE;
 use super::context::{Context, unique_id};
+use super::counters::Counters;
 use super::idle;
 use super::spin::Spin;
 use super::unexpected::Unexpected;
@@ -183,6 +185,7 @@ pub struct Core {
     pub unexpected: Unexpected,
     pub wakeup: Wakeup,
     messages: RefCell<MessageNumbers>,
+    pub counters: Counters,
     /// Number of copies by the kernel in flight.
     pub kernel_copies: Cell<usize>,
 }
@@ -231,6 +234,7 @@ impl Core {
             spin: Spin::default(),
             lock: BiasedLock::default(),
             messages: RefCell::new(MessageNumbers::default()),
+            counters: Counters::default(),
             kernel_copies: Cell::new(0),
             params,
         })
@@ -361,6 +365,12 @@ impl Core {
         least.saturating_sub(MAX_HEADERS)
     }
 
+    /// Its counters, with the sums of its endpoints, on any thread.
+    pub fn counters_json(&self) -> String {
+        let sent = after_fork::sent_by(self);
+        self.counters.to_json(&sent, &self.wakeup.wake_ups)
+    }
+
     /// An unused number for a fragmented message. Only its receiver learns it, so nobody else can add fragments.
     pub fn next_message(&self) -> u64 {
         self.messages.borrow_mut().next()
@@ -395,6 +405,50 @@ impl Core {
         }
         // SAFETY: nothing is open on it any more.
         unsafe { WorkerHandle::destroy(self.uct) };
+    }
+}
+
+/// A worker as other threads know it: they read what never changes and the counters, and have its progress make a call.
+pub struct Remote(*const Core);
+
+// SAFETY: the functions of `Remote` touch what any thread may: the callback queue's calls for other threads, the wake-up's
+// descriptors, counters, and members that are written once, before there is a `Remote`.
+unsafe impl Send for Remote {}
+// SAFETY: as above.
+unsafe impl Sync for Remote {}
+
+impl Remote {
+    /// # Safety
+    /// The worker stays where it is, and is there whenever a function of the result is called.
+    pub unsafe fn new(worker: &Core) -> Remote {
+        Remote(worker)
+    }
+
+    fn core(&self) -> &Core {
+        // SAFETY: there, by the promise of `new`.
+        unsafe { &*self.0 }
+    }
+
+    pub fn name(&self) -> &str {
+        &self.core().params.name
+    }
+
+    pub fn uuid(&self) -> u64 {
+        self.core().uuid
+    }
+
+    pub fn counters(&self) -> String {
+        self.core().counters_json()
+    }
+
+    /// The worker's next progress calls `call`; a program that sleeps until something comes is woken.
+    pub fn call_in_progress(&self, call: InProgress) {
+        let (core, arg) = (self.core(), self.0.cast_mut().cast());
+        // SAFETY: the worker does not move; the queue goes with it, before which it calls nothing.
+        let added = unsafe { core.queue().add_safe(as_callback(call), arg, Repeat::Once) };
+        if added.is_ok() {
+            core.wakeup.poke();
+        }
     }
 }
 

@@ -9,6 +9,7 @@ pub mod event_loop;
 pub mod event_set;
 pub mod events;
 pub mod fork;
+pub mod json;
 pub mod log;
 pub mod memtype;
 pub mod memunits;

@@ -193,9 +193,11 @@ pub unsafe extern "C" fn ucp_am_send_nbx(
         };
         if let Some((word, len)) = short_message(&call)
             && let Some(route) = self::ep(ep).send_queue.short_route_unlocked(len)
-            && route.send(AmId::Am, word, buffer.cast(), len) == UCS_OK
         {
-            return core::ptr::null_mut();
+            if route.send(&self::ep(ep).sent, AmId::Am, word, buffer.cast(), len) == UCS_OK {
+                return core::ptr::null_mut();
+            }
+            return send_again(&call);
         }
         send_any(&call)
     }
@@ -231,6 +233,20 @@ unsafe fn short_message(call: &SendCall) -> Option<(u64, usize)> {
     // SAFETY: by the caller's promise.
     let len = unsafe { param::plain_length(param, call.buffer, call.count) }?;
     Some((send::plain_header(call.id)?.word(), len))
+}
+
+/// The transport had no room for a short message, which was counted: sends, whatever that takes.
+///
+/// # Safety
+/// As `send_any`.
+#[cold]
+#[inline(never)]
+unsafe fn send_again(call: &SendCall) -> ucs_status_ptr_t {
+    // SAFETY: by the caller's promise.
+    unsafe {
+        self::ep(call.ep).sent.take_back_short();
+        send_any(call)
+    }
 }
 
 /// Sends, whatever that takes.

@@ -44,7 +44,7 @@ impl Target {
 ///
 /// # Safety
 /// Handles live; the buffer as the datatype says; `param` as `param::read`.
-#[inline]
+#[inline(always)]
 unsafe fn now(direction: Direction, t: &Target, param: *const ucp_request_param_t) -> bool {
     // SAFETY: by the caller's promise.
     unsafe {

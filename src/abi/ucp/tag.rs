@@ -344,9 +344,11 @@ pub unsafe extern "C" fn ucp_tag_send_nbx(
         };
         if let Some(len) = param::plain_length(param, buffer, count)
             && let Some(route) = self::ep(ep).send_queue.short_route_unlocked(len)
-            && route.send(AmId::TagOnly, tag, buffer.cast(), len) == UCS_OK
         {
-            return core::ptr::null_mut();
+            if route.send(&self::ep(ep).sent, AmId::TagOnly, tag, buffer.cast(), len) == UCS_OK {
+                return core::ptr::null_mut();
+            }
+            return send_again(&call);
         }
         send_any(&call)
     }
@@ -359,6 +361,20 @@ struct SendCall {
     count: usize,
     tag: ucp_tag_t,
     param: *const ucp_request_param_t,
+}
+
+/// The transport had no room for a short message, which was counted: sends, whatever that takes.
+///
+/// # Safety
+/// As `send_any`.
+#[cold]
+#[inline(never)]
+unsafe fn send_again(call: &SendCall) -> ucs_status_ptr_t {
+    // SAFETY: by the caller's promise.
+    unsafe {
+        self::ep(call.ep).sent.take_back_short();
+        send_any(call)
+    }
 }
 
 /// Sends, whatever that takes.

@@ -6,7 +6,8 @@
 use super::pairing::ReturnPath;
 use super::{Connection, ConnectionEvent, Ep, EpParams, Handle, HandleEvent, MadeBy, Serve, Task};
 use crate::c::*;
-use crate::ucp::after_fork;
+use crate::ucp::after_fork::{self, EpCalls};
+use crate::ucp::counters::Sent;
 use crate::ucp::op::Op;
 use crate::ucp::request::Req;
 use crate::ucp::unexpected;
@@ -244,11 +245,28 @@ impl Ep {
         self.handle.get() == Handle::Held && self.is_of_application()
     }
 
+    pub(super) const CALLS: EpCalls = EpCalls {
+        disable: Ep::disable_in_child,
+        sent: Ep::sent_by,
+    };
+
+    /// See `EpCalls`.
+    ///
+    /// # Safety
+    /// There must be a live endpoint at that address.
+    unsafe fn sent_by(address: usize) -> (*const Core, *const Sent) {
+        // SAFETY: by the caller's promise; the worker never changes, and counters may be read by any thread.
+        unsafe {
+            let ep = address as *const Ep;
+            ((*ep).worker, &raw const (*ep).sent)
+        }
+    }
+
     /// In a forked child: nothing is sent any more.
     ///
     /// # Safety
     /// There must be a live endpoint at that address, and one thread.
-    pub(super) unsafe fn disable_in_child(address: usize) {
+    unsafe fn disable_in_child(address: usize) {
         // SAFETY: by the caller's promise.
         let ep = unsafe { &*(address as *const Ep) };
         ep.advance(ConnectionEvent::Fail(Status::UNSUPPORTED));
@@ -516,6 +534,7 @@ impl Ep {
             // SAFETY: a lane of the endpoint, which uses it no more.
             unsafe { close_transport(lane.ep) };
         }
+        ep.worker().counters.end(&ep.sent);
         after_fork::unregister_ep(ep.registered.get());
         // SAFETY: boxed in `Ep::make`; nobody else has it, by the caller's promise.
         drop(unsafe { Box::from_raw(ep.as_ptr()) });

@@ -37,6 +37,10 @@ impl Outstanding {
         self.all.borrow().is_empty()
     }
 
+    pub fn len(&self) -> usize {
+        self.all.borrow().len()
+    }
+
     /// Whether a memory access is outstanding.
     pub fn has_accesses(&self) -> bool {
         self.accesses.get() > 0

@@ -7,6 +7,7 @@
 
 use super::{MAX_TOGETHER, Task};
 use crate::c::*;
+use crate::ucp::counters::Sent;
 use crate::ucp::op::Op;
 use crate::ucs::tracepoint;
 use crate::uct::base::copy::copy;
@@ -24,31 +25,37 @@ pub struct ShortRoute {
 }
 
 impl ShortRoute {
-    /// Sends a message: `header` and `len` bytes of payload. Returns the transport's status.
+    /// Sends a message: `header` and `len` bytes of payload, counted in `sent`. Returns the transport's status; after
+    /// an error the caller has `sent` take the message back.
     ///
     /// # Safety
     /// The send queue must have just returned this route for `len` bytes; `payload` readable for so many.
     #[inline(always)]
     pub unsafe fn send(
         self,
+        sent: &Sent,
         id: AmId,
         header: u64,
         payload: *const u8,
         len: usize,
     ) -> ucs_status_t {
         tracepoint::send(id as u8, size_of::<u64>() + len);
+        // Before the call, over which nothing has to be kept in registers so.
+        sent.short.add(1);
         // SAFETY: a live transport endpoint, a length that it takes; the payload by the caller's promise. Headers are
         // little endian, as the formats are.
         unsafe { (self.send)(self.ep, id as u8, header.to_le(), payload, len) }
     }
 
-    /// As `send`, with a second word of header in front of the payload. `NO_RESOURCE` when that is too long.
+    /// As `send`, with a second word of header in front of the payload. `NO_RESOURCE` when that is too long. Takes back a
+    /// message that is not sent.
     ///
     /// # Safety
     /// As `send`; the route must be for a word more than `len`.
     #[inline(always)]
     pub unsafe fn send_pair(
         self,
+        sent: &Sent,
         id: AmId,
         header: [u64; 2],
         payload: *const u8,
@@ -64,7 +71,11 @@ impl ShortRoute {
         // SAFETY: there is room, as checked; the route is for a word and `len` bytes, which were just written.
         unsafe {
             copy(payload, at.add(1).cast(), len);
-            self.send(id, header[0], at.cast(), WORD + len)
+            let code = self.send(sent, id, header[0], at.cast(), WORD + len);
+            if code != UCS_OK {
+                sent.take_back_short();
+            }
+            code
         }
     }
 }
@@ -190,6 +201,12 @@ impl SendQueue {
 
     pub fn has_queue(&self) -> bool {
         !self.queue.borrow().is_empty()
+    }
+
+    /// Lends the queued tasks, in order, with their number. `f` must not change the queue.
+    pub fn with_tasks<R>(&self, f: impl FnOnce(usize, &mut dyn Iterator<Item = &Task>) -> R) -> R {
+        let queue = self.queue.borrow();
+        f(queue.len(), &mut queue.iter())
     }
 
     /// Whether requests of the application are queued, other than flushes.

@@ -51,6 +51,19 @@ pub enum Connection {
     Failed(Status),
 }
 
+impl core::fmt::Display for Connection {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Connection::Unconnected => f.write_str("not connected"),
+            Connection::Connecting => f.write_str("connecting"),
+            Connection::Connected => f.write_str("connected"),
+            Connection::Aborting(e) => write!(f, "aborting ({e})"),
+            Connection::Draining(e) => write!(f, "sending its last messages ({e})"),
+            Connection::Failed(e) => write!(f, "failed ({e})"),
+        }
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ConnectionEvent {
     /// A transport to the peer was chosen.
@@ -80,6 +93,18 @@ pub enum Handle {
     Lingering,
     /// The memory is freed when the last call into the endpoint has returned.
     Destroyed,
+}
+
+impl core::fmt::Display for Handle {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self {
+            Handle::Hidden => "unknown to the program",
+            Handle::Held => "open",
+            Handle::Closing => "closing: its flush is not complete",
+            Handle::Lingering => "closed: the peer has replies to send",
+            Handle::Destroyed => "destroyed",
+        })
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

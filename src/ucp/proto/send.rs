@@ -108,8 +108,12 @@ pub unsafe fn try_short(
         return unsafe { try_whole(ep, id, [header], payload, len) };
     };
     // SAFETY: the queue's route for this length; the payload by the caller's promise.
-    let code = unsafe { route.send(id, header, payload, len) };
-    match Status::from_code(code) {
+    let code = unsafe { route.send(&ep.sent, id, header, payload, len) };
+    let error = Status::from_code(code);
+    if error.is_some() {
+        ep.sent.take_back_short();
+    }
+    match error {
         None => Some(Ok(())),
         Some(Status::NO_RESOURCE) => None,
         Some(e) => Some(Err(e)),
@@ -144,6 +148,8 @@ pub unsafe fn try_whole<const WORDS: usize>(
     {
         return None;
     }
+    // Before the message goes: its receiver may run within the call, and close the endpoint.
+    ep.sent.long.eager.add(len);
     let sent = ep.lane().bcopy(id, |dest| {
         // SAFETY: there is room for `max_bcopy` bytes; the payload by the caller's promise.
         unsafe {
@@ -154,8 +160,10 @@ pub unsafe fn try_whole<const WORDS: usize>(
     });
     match sent {
         Ok(_) => Some(Ok(())),
-        Err(Status::NO_RESOURCE) => None,
-        Err(e) => Some(Err(e)),
+        Err(e) => {
+            ep.sent.long.eager.take_back(len);
+            (e != Status::NO_RESOURCE).then_some(Err(e))
+        }
     }
 }
 
@@ -239,6 +247,7 @@ impl Operation for SendOp {
                 send.kind
                     .encode(&mut Writer::new(&mut header), RequestName::default());
                 zcopy::send_message(req, ep, send.kind.id(), &header, &send.data)?;
+                ep.sent.long.zero_copy.add(send.data.len());
                 Ok(TaskStep::Done)
             }
             Stage::Fragments { message, .. } if ep.worker().proto().is_shared(message) => {
@@ -251,6 +260,7 @@ impl Operation for SendOp {
                         return Err(e);
                     }
                 }
+                ep.sent.long.fragments.add(send.data.len());
                 sent(ep, req, send);
                 Ok(TaskStep::Done)
             }
@@ -268,6 +278,7 @@ impl Operation for SendOp {
                         }
                     }
                 }
+                ep.sent.long.fragments.add(send.data.len());
                 sent(ep, req, send);
                 Ok(TaskStep::Done)
             }
@@ -338,9 +349,18 @@ fn sent(ep: &Ep, req: Req, send: &mut SendOp) {
 
 /// Sends a message as one message.
 fn whole(ep: &Ep, kind: &MessageKind, data: &Data, sync: RequestName) -> Result<()> {
-    if ep.is_upstream() {
-        return upstream::whole(ep, kind, data, sync.id);
-    }
+    let len = data.len();
+    // See `try_whole`.
+    ep.sent.long.eager.add(len);
+    let sent = if ep.is_upstream() {
+        upstream::whole(ep, kind, data, sync.id)
+    } else {
+        whole_of_ours(ep, kind, data, sync)
+    };
+    sent.inspect_err(|_| ep.sent.long.eager.take_back(len))
+}
+
+fn whole_of_ours(ep: &Ep, kind: &MessageKind, data: &Data, sync: RequestName) -> Result<()> {
     let head = kind.header_len();
     let len = match data {
         // A user's pack function is called once, into existing memory.

@@ -58,9 +58,18 @@ pub unsafe fn copy_mapped(
         Direction::Put => (local, remote),
         Direction::Get => (remote, local),
     };
+    count(ep, direction, len);
     // SAFETY: the user's buffer; mapped remote memory, inside the key's range.
     unsafe { copy(from, to, len) };
     true
+}
+
+#[inline(always)]
+fn count(ep: &Ep, direction: Direction, len: usize) {
+    match direction {
+        Direction::Put => ep.sent.long.put.add(len),
+        Direction::Get => ep.sent.long.get.add(len),
+    }
 }
 
 /// Applies `op` to a word of remote memory that is mapped here, and writes the old value to `reply`, which may be null
@@ -87,6 +96,7 @@ pub unsafe fn atomic_mapped<W: AtomicWord>(
     if !at.is_aligned() || !address.is_multiple_of(size_of::<W>() as u64) {
         return false;
     }
+    ep.sent.long.atomic.add(size_of::<W>());
     // SAFETY: mapped remote memory inside the key's range, aligned; the user's operand and reply, of any alignment.
     unsafe {
         let value = operand.read_unaligned();
@@ -106,6 +116,7 @@ pub unsafe fn atomic_mapped<W: AtomicWord>(
 pub fn put(ep: &Ep, param: &Param, data: Data, address: u64, key: &RemoteKey) -> Result<Posted> {
     ep.usable()?;
     key.check(address, data.len(), WRITE)?;
+    count(ep, Direction::Put, data.len());
     match access_of(ep, key) {
         Access::Direct(_) => {
             let to = key.pointer(address)?;
@@ -127,6 +138,7 @@ pub fn put(ep: &Ep, param: &Param, data: Data, address: u64, key: &RemoteKey) ->
 pub fn get(ep: &Ep, param: &Param, data: Data, address: u64, key: &RemoteKey) -> Result<Posted> {
     ep.usable()?;
     key.check(address, data.len(), READ)?;
+    count(ep, Direction::Get, data.len());
     match access_of(ep, key) {
         Access::Direct(_) => {
             let from = key.pointer(address)?;
@@ -263,6 +275,7 @@ pub fn atomic(
         );
         return Err(Status::INVALID_PARAM);
     }
+    ep.sent.long.atomic.add(atomic.size.into());
     if let Access::Direct(_) = access_of(ep, key) {
         let at = key.pointer(address)?;
         // SAFETY: mapped remote memory, inside the key's range.

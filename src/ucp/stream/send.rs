@@ -22,7 +22,7 @@ pub unsafe fn send_short(ep: &Ep, route: ShortRoute, bytes: *const u8, len: usiz
     }
     let header = [ep.worker().uuid, ep.id.get()];
     // SAFETY: by the caller's promise.
-    unsafe { route.send_pair(AmId::Stream, header, bytes, len) }
+    unsafe { route.send_pair(&ep.sent, AmId::Stream, header, bytes, len) }
 }
 
 /// Sends bytes. Rendezvous is used only if the peer can map the buffer: it may then copy any part at any time.

@@ -101,6 +101,7 @@ pub fn fetch(worker: &Core, req: Req, message: &Rts) {
     if worker.proto().rules.maps && worker.requests().named(message.sender.id) != Some(req) {
         match with_arriving(req, |data, _| copy_mapped(worker, reply, data, message)) {
             Some(Copied::Ended(result)) => {
+                worker.counters.fetched.mapped.add(message.total);
                 return complete_and_ack(worker, req, message.sender, result);
             }
             Some(Copied::InDoubt) => return request_from_sender(worker, req, reply),
@@ -146,6 +147,7 @@ fn read(req: Req, ep: &Ep, lane: Lane, transfer: Transfer) -> bool {
     with_arriving(req, |_, state| state.advance(ReceiverEvent::GetBegins));
     ep.add_outstanding(req);
     let Err(e) = zcopy::get(req, lane, transfer) else {
+        ep.worker().counters.fetched.get.add(transfer.len);
         return true;
     };
     ucs_debug!(
@@ -250,6 +252,11 @@ fn send_rtr(req: Req, ep: &Ep, address: u64, key: Option<Arc<[u8]>>) {
         address,
         ep: ep.name_for_peers(),
     };
+    let fetched = &ep.worker().counters.fetched;
+    match address {
+        0 => fetched.fragments.add(total),
+        _ => fetched.put.add(total),
+    }
     // The sender may have to reply that its send was cancelled.
     ep.send_wireup();
     ep.add_outstanding(req);

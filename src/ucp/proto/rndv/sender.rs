@@ -81,6 +81,7 @@ pub fn step(ep: &Ep, req: Req, send: &mut SendOp, state: SenderState) -> Result<
     match state {
         SenderState::SendRts => {
             send_rts(ep, req, send)?;
+            ep.sent.long.rendezvous.add(send.data.len());
             tracepoint::rndv_send(req.as_ptr().as_ptr().cast(), send.data.len());
             advance(send, SenderEvent::RtsOut);
             ep.add_outstanding(req);
