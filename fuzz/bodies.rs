@@ -352,7 +352,7 @@ fn upstream_messages(data: &[u8]) {
                 id: *id % 32,
                 body: &body,
                 connection: 5,
-                sender: None,
+                device: None,
             };
             let _ = on_event(ep.worker(), &UpstreamEvent::Message(message));
             // SAFETY: a live worker.

@@ -168,8 +168,8 @@ pub struct UpstreamMessage<'a> {
     pub body: &'a [u8],
     /// Tells connections apart.
     pub connection: u64,
-    /// The addresses of the sender's device and interface, if it connects from where it says that it listens.
-    pub sender: Option<(&'a [u8], &'a [u8])>,
+    /// The address of the device that it comes from. Its interface may be another one's of several.
+    pub device: Option<&'a [u8]>,
 }
 
 /// What comes of upstream UCX.

@@ -17,9 +17,10 @@ pub fn on_wireup(worker: &Core, message: &UpstreamMessage<'_>) -> Option<()> {
     let (address, entries) = Address::with_entries(blob, Place::Wireup)?;
     match header.kind {
         WireupKind::Request if header.receiver == 0 => {
-            let sender = |entry: &&Entry<'_>| message.sender == Some((entry.device, entry.iface));
-            let from = entries.iter().find(sender);
-            on_request(worker, &header, &address, from);
+            // It is answered only where it comes from.
+            let is_there = |entry: &Entry<'_>| message.device == Some(entry.device);
+            let there: Vec<_> = entries.into_iter().filter(is_there).collect();
+            on_request(worker, &header, &address, &there);
         }
         WireupKind::Reply => on_reply(worker, &header, address.uuid),
         kind => {
@@ -40,8 +41,9 @@ fn on_reply(worker: &Core, header: &Wireup, uuid: u64) {
     }
 }
 
-/// A worker has an endpoint to this one: pairs it with one of ours, and answers. `from` is where the message came from.
-fn on_request(worker: &Core, header: &Wireup, of: &Address, from: Option<&Entry<'_>>) {
+/// A worker has an endpoint to this one: pairs it with one of ours, else with a new one to a transport `there`, and
+/// answers.
+fn on_request(worker: &Core, header: &Wireup, of: &Address, there: &[Entry<'_>]) {
     let uuid = of.uuid;
     let id = EpId(header.sender);
     let remote = EpName { uuid, id };
@@ -49,12 +51,6 @@ fn on_request(worker: &Core, header: &Wireup, of: &Address, from: Option<&Entry<
     if pairing.is_paired(remote) {
         return;
     }
-    let Some(from) = from else {
-        ucs_diag!(
-            "a wire-up message of upstream UCX does not name the interface that it came from: it is not answered"
-        );
-        return;
-    };
     let serial = u32::from(header.number);
     let is_suitable = |id| {
         let ep = worker.ep(id);
@@ -63,7 +59,7 @@ fn on_request(worker: &Core, header: &Wireup, of: &Address, from: Option<&Entry<
     let unpaired = pairing.take_unpaired(uuid, serial, is_suitable);
     let ep = match unpaired.and_then(|id| worker.ep(id)) {
         Some(ep) => Some(ep.to_ref()),
-        None => make(worker, of, serial, from),
+        None => make(worker, of, serial, there),
     };
     if let Some(ep) = ep {
         ep.peer_handles_errors.set(header.error_mode != 0);
@@ -77,8 +73,14 @@ fn on_request(worker: &Core, header: &Wireup, of: &Address, from: Option<&Entry<
 }
 
 /// Makes an implicit endpoint to a worker.
-fn make(worker: &Core, of: &Address, serial: u32, from: &Entry<'_>) -> Option<EpRef> {
+fn make(worker: &Core, of: &Address, serial: u32, there: &[Entry<'_>]) -> Option<EpRef> {
     let uuid = of.uuid;
+    if there.is_empty() {
+        ucs_diag!(
+            "a wire-up message of upstream UCX does not name the device that it came from: it is not answered"
+        );
+        return None;
+    }
     let pairing = &worker.endpoints().pairing;
     if !pairing.may_add_implicit(uuid) {
         ucs_diag!(
@@ -87,7 +89,7 @@ fn make(worker: &Core, of: &Address, serial: u32, from: &Entry<'_>) -> Option<Ep
         return None;
     }
     let made = Ep::hidden(worker, MadeBy::Peer);
-    if let Err(e) = connect::join(worker, &made, of, core::slice::from_ref(from)) {
+    if let Err(e) = connect::join(worker, &made, of, there) {
         ucs_diag!("worker {uuid:#x} of upstream UCX cannot be answered: {e}");
         made.destroy(e, End::Flushed);
         return None;

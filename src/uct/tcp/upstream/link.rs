@@ -6,7 +6,6 @@ use super::super::conn::Conn;
 use super::super::iface::{Face, TcpIface};
 use super::super::link;
 use super::super::wire;
-use super::Listener;
 use super::frames::{self, Bad, Frame, Opening};
 use crate::sys::socket::with_scope;
 use crate::ucs::{Result, Status};
@@ -97,15 +96,8 @@ pub fn accept(
     accept::adopt(face, &conn, peer)?;
     conn.from.set(Some(from.ip()));
     if let Some(upstream) = &conn.upstream {
-        // Messages are answered only where they come from.
-        if from.ip() == opening.listener.ip() {
-            let listener = Listener {
-                device: frames::device(from.ip()),
-                iface: frames::iface(opening.listener.port()),
-            };
-            // The cell is empty: this sets it.
-            let _ = upstream.listener.set(listener);
-        }
+        // The cell is empty: this sets it.
+        let _ = upstream.device.set(frames::device(from.ip()));
     }
     face.by_peer
         .borrow_mut()

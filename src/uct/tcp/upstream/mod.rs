@@ -21,14 +21,8 @@ use core::cell::{Cell, OnceCell};
 /// What a connection with an interface of upstream's has beside the others.
 #[derive(Default)]
 pub struct Upstream {
-    /// Of a connection that the peer has opened, from the address where it says that it listens.
-    pub listener: OnceCell<Listener>,
+    /// Of a connection that the peer has opened: the address of its device, in upstream's format.
+    pub device: OnceCell<Vec<u8>>,
     /// Of one that this interface opens: its number, which the peer is told.
     pub number: Cell<u64>,
-}
-
-/// The addresses of an interface, in upstream's format.
-pub struct Listener {
-    pub device: Vec<u8>,
-    pub iface: Vec<u8>,
 }

@@ -46,12 +46,12 @@ pub fn handle_frames(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u3
             buf.start += total;
             count += 1;
             conn.on_message();
-            let listener = conn.upstream.as_ref().and_then(|u| u.listener.get());
+            let device = conn.upstream.as_ref().and_then(|u| u.device.get());
             let message = UpstreamEvent::Message(UpstreamMessage {
                 id,
                 body,
                 connection: link::name(face, conn),
-                sender: listener.map(|l| (&l.device[..], &l.iface[..])),
+                device: device.map(Vec::as_slice),
             });
             let taken = face.base.internal.upstream(&message);
             taken.map_err(|why| format!("message {id}, which is refused: {why}"))?;
