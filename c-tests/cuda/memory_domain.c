@@ -158,6 +158,7 @@ static void transport(void)
     CHECK_OK(uct_md_iface_config_read(md, "cuda_copy", NULL, NULL, &config));
     CHECK_OK(uct_iface_open(md, worker, &params, config, &iface));
     uct_config_release(config);
+    uct_iface_progress_enable(iface, UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
     CHECK_OK(uct_iface_query(iface, &attr));
     printf("transport: flags %#lx, put %zu %zu, get %zu %zu, latency %g, bandwidth %g + %g, addresses %zu %zu\n",
            (unsigned long)attr.cap.flags, attr.cap.put.max_short, attr.cap.put.max_zcopy, attr.cap.get.max_short,
