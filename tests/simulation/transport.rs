@@ -6,7 +6,7 @@ use crate::network::{Content, Copy, Link, Network, Node, Put, Role, network};
 use core::ffi::c_void;
 use ferrucx::c::*;
 use ferrucx::ucs::config::{Config, Table};
-use ferrucx::ucs::{Result, Status};
+use ferrucx::ucs::{Failure, Result, Status};
 use ferrucx::uct::api::*;
 use ferrucx::uct::base::iface::{EpBox, IfaceBox};
 use ferrucx::uct::base::iov::Iov;
@@ -235,7 +235,7 @@ impl Transport for SimTransport {
         device: &str,
         params: IfaceParams,
         _config: &Config,
-    ) -> Result<uct_iface_h> {
+    ) -> core::result::Result<uct_iface_h, Failure> {
         let node = network().open(self.0, device.parse().unwrap_or(0));
         let tl = SimIface(Rc::clone(&node));
         let handle = IfaceBox::open(self.0.name(), device, worker, params, tl);
@@ -550,7 +550,7 @@ impl InternalIface for SimIface {
         of(ep).0.put_notify(&network(), content, comp)
     }
 
-    fn peer_identity(face: &IfaceBox<Self>, address: &[u8]) -> Option<u64> {
+    fn peer_identity(face: &IfaceBox<Self>, _device: &[u8], address: &[u8]) -> Option<u64> {
         let number = u64::from_le_bytes(address.try_into().ok()?);
         (face.tl.0.shape.devices > 0).then_some(number)
     }
