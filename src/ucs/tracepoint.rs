@@ -1,5 +1,6 @@
 //! Static tracepoints (USDT probes) for tracers such as bpftrace, of the provider `ferrucx`. A probe is a `nop` and an ELF note that
 //! says where its arguments stand; it costs nothing else until a tracer puts a breakpoint there. docs/PROBES.md lists them.
+#![forbid(unsafe_code)]
 
 use probe::probe;
 
