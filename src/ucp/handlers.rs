@@ -11,6 +11,7 @@ use super::{am, rma, stream, tag, unexpected, upstream, wireup};
 use crate::c::*;
 use crate::ucp::rts::Rts;
 use crate::ucs::{Result, Status};
+use crate::uct::base::copy::Payload;
 use crate::uct::internal::{EpochGuard, IfaceBase, Keep, Placing, ShortHandler, UpstreamEvent};
 use crate::wire::header::*;
 use crate::wire::id::{EpName, RequestId};
@@ -106,11 +107,30 @@ const BODIES: [MessageHandler; 22] = [
     },
 ];
 
-/// Handlers of short messages, which come as a word and a rest of at most so many bytes. They do the same as the
-/// others.
-const SHORT: &[(AmId, ShortHandler, usize)] = &[
-    (AmId::TagOnly, short_tag, usize::MAX),
-    (AmId::Stream, short_stream, usize::MAX),
+type ShortBody = fn(&Core, u64, Payload<'_>) -> Option<()>;
+
+/// Handlers of short messages, which come as a word and a rest. They do the same as the others.
+const SHORT: [(AmId, ShortHandler); 3] = [
+    (AmId::TagOnly, short_shim::<0>),
+    (AmId::Stream, short_shim::<1>),
+    (AmId::Am, short_shim::<2>),
+];
+
+/// The handlers in the order of `SHORT`, and the longest rest that each takes.
+const SHORT_BODIES: [(ShortBody, usize); 3] = [
+    (
+        |w, tag, payload| {
+            tag::recv::on_short(w, tag, payload);
+            Some(())
+        },
+        usize::MAX,
+    ),
+    (stream::recv::on_short, usize::MAX),
+    (
+        // SAFETY: a rest of at most `SHORT_MAX` bytes, as stated here.
+        |w, word, rest| unsafe { am::recv::on_short(w, word, rest) },
+        am::recv::SHORT_MAX,
+    ),
 ];
 
 /// Direct placement of long stream messages.
@@ -121,27 +141,30 @@ const STREAM_PLACING: Placing = Placing {
 };
 
 /// Registers the handlers on an interface.
-pub fn install(iface: &IfaceBase, worker: *mut c_void) -> Result<()> {
+pub fn install(iface: &IfaceBase, worker: &Core) -> Result<()> {
     for (id, cb) in HANDLERS {
-        iface.am.set(*id as u8, *cb, worker)?;
+        iface.am.set(*id as u8, *cb, argument(worker))?;
     }
-    for (id, short, max) in SHORT {
-        iface.am.set_short(*id as u8, *short, *max);
+    let aligned = worker.params.am_alignment <= am::recv::SHORT_ALIGN;
+    for ((id, short), (_, max)) in SHORT.into_iter().zip(SHORT_BODIES) {
+        if id != AmId::Am || aligned {
+            iface.am.set_short(id as u8, short, max);
+        }
     }
     iface.am.set_placing(AmId::Stream as u8, &STREAM_PLACING);
     iface.am.set_keeping(AmId::Am as u8, keeping_am);
-    // SAFETY: as in `shim`.
-    if unsafe { &*worker.cast::<Core>() }.params.am_alignment <= am::recv::SHORT_ALIGN {
-        iface
-            .am
-            .set_short(AmId::Am as u8, short_am, am::recv::SHORT_MAX);
-    }
     Ok(())
 }
 
 /// Has an interface accept connections of upstream UCX, whose messages come to the worker.
-pub fn install_upstream(iface: &IfaceBase, worker: *mut c_void) {
-    iface.internal.on_upstream.set(Some((on_upstream, worker)));
+pub fn install_upstream(iface: &IfaceBase, worker: &Core) {
+    let on_upstream = (on_upstream as _, argument(worker));
+    iface.internal.on_upstream.set(Some(on_upstream));
+}
+
+/// A worker as the handlers get it.
+fn argument(worker: &Core) -> *mut c_void {
+    core::ptr::from_ref(worker).cast_mut().cast()
 }
 
 /// Something has come of upstream UCX.
@@ -150,74 +173,39 @@ unsafe fn on_upstream(arg: *mut c_void, event: &UpstreamEvent<'_>) -> Result<()>
     upstream::on_event(unsafe { &*arg.cast::<Core>() }, event)
 }
 
-/// A tagged message.
-unsafe fn short_tag(arg: *mut c_void, tag: u64, payload: *const u8, len: usize) {
-    // SAFETY: as in `shim`.
-    let worker = unsafe { &*arg.cast::<Core>() };
-    // SAFETY: the transport hands over `len` readable bytes for the time of this call.
-    unsafe { tag::recv::on_short(worker, u64::from_le(tag), payload, len) };
-}
-
-/// An active message of a few bytes.
-unsafe fn short_am(arg: *mut c_void, word: u64, rest: *const u8, len: usize) {
-    // SAFETY: as in `shim`.
-    let worker = unsafe { &*arg.cast::<Core>() };
-    // SAFETY: as in `short_tag`; the length is one that was asked for.
-    let taken = unsafe { am::recv::on_short(worker, u64::from_le(word), rest, len) };
-    if taken.is_none() {
-        malformed(AmId::Am, len + size_of::<u64>());
-    }
-}
-
 /// An active message whose data its handler may keep.
-unsafe fn keeping_am(arg: *mut c_void, message: *const u8, len: usize, keep: Keep) {
+unsafe fn keeping_am(arg: *mut c_void, message: &[u8], keep: Keep) {
     // SAFETY: as in `shim`.
     let worker = unsafe { &*arg.cast::<Core>() };
     worker.counters.received_long.add(1);
-    // SAFETY: as in `short_tag`.
-    let message = unsafe { core::slice::from_raw_parts(message, len) };
     if am::recv::on_message(worker, message, keep).is_none() {
-        malformed(AmId::Am, len);
-    }
-}
-
-/// Bytes of a stream.
-unsafe fn short_stream(arg: *mut c_void, uuid: u64, rest: *const u8, len: usize) {
-    // SAFETY: as in `shim`.
-    let worker = unsafe { &*arg.cast::<Core>() };
-    // SAFETY: as in `short_tag`.
-    let taken = unsafe { stream::recv::on_short(worker, u64::from_le(uuid), rest, len) };
-    if taken.is_none() {
-        malformed(AmId::Stream, len + size_of::<u64>());
+        malformed(AmId::Am, message.len());
     }
 }
 
 /// Returns the buffer for the next bytes of a stream message.
-unsafe fn place_stream(
-    arg: *mut c_void,
-    head: *const u8,
-    left: usize,
-) -> Option<(NonNull<u8>, usize)> {
-    // SAFETY: as in `shim`; the transport has `head` bytes of a message there.
-    let (worker, head) = unsafe { (&*arg.cast::<Core>(), stream_head(head)?) };
-    stream::recv::place(worker, head, left)
+unsafe fn place_stream(arg: *mut c_void, head: &[u8], left: usize) -> Option<(NonNull<u8>, usize)> {
+    // SAFETY: as in `shim`.
+    let worker = unsafe { &*arg.cast::<Core>() };
+    stream::recv::place(worker, StreamHdr::split(head)?.0, left)
 }
 
 /// Bytes of a stream message were placed.
-unsafe fn placed_stream(arg: *mut c_void, head: *const u8, count: usize, over: bool) {
-    // SAFETY: as in `place_stream`.
-    let (worker, head) = unsafe { (&*arg.cast::<Core>(), stream_head(head)) };
-    if let Some(head) = head {
+unsafe fn placed_stream(arg: *mut c_void, head: &[u8], count: usize, over: bool) {
+    // SAFETY: as in `shim`.
+    let worker = unsafe { &*arg.cast::<Core>() };
+    if let Some((head, _)) = StreamHdr::split(head) {
         stream::recv::placed(worker, head, count, over);
     }
 }
 
-/// # Safety
-/// `head` must be readable for as many bytes as the header has.
-unsafe fn stream_head(head: *const u8) -> Option<StreamHdr> {
-    // SAFETY: by the caller's promise.
-    let bytes = unsafe { core::slice::from_raw_parts(head, StreamHdr::LEN) };
-    Some(StreamHdr::split(bytes)?.0)
+/// The entry of handler `N` of `SHORT`.
+unsafe fn short_shim<const N: usize>(arg: *mut c_void, word: u64, rest: Payload<'_>) {
+    // SAFETY: as in `shim`.
+    let worker = unsafe { &*arg.cast::<Core>() };
+    if SHORT_BODIES[N].0(worker, u64::from_le(word), rest).is_none() {
+        malformed(SHORT[N].0, size_of::<u64>() + rest.len());
+    }
 }
 
 /// The C entry of handler `N`.

@@ -266,9 +266,9 @@ impl Worker {
             {
                 f(handle, iface.address.as_mut_ptr().cast());
             }
-            handlers::install(base_of(handle), arg)?;
+            handlers::install(base_of(handle), self)?;
             if context.config.bool(var!(TABLE, "UPSTREAM_PEERS")) {
-                handlers::install_upstream(base_of(handle), arg);
+                handlers::install_upstream(base_of(handle), self);
             }
         }
         Ok(iface)

@@ -10,6 +10,7 @@ use crate::ucp::proto::send::try_short;
 use crate::ucp::request::{Info, Param, Posted};
 use crate::ucs::Result;
 use crate::ucs::status::code_of;
+use crate::uct::base::copy::Payload;
 use crate::uct::base::params::masked;
 use crate::wire::header::AmId;
 
@@ -260,7 +261,7 @@ unsafe fn send_any(call: &SendCall) -> ucs_status_ptr_t {
         let to = self::ep(call.ep);
         let _guard = enter(to.worker());
         if let Some((word, len)) = short_message(call)
-            && let Some(sent) = try_short(to, AmId::Am, word, call.buffer.cast(), len)
+            && let Some(sent) = try_short(to, AmId::Am, word, Payload::new(call.buffer.cast(), len))
         {
             return status_ptr(sent.map(|()| Posted::Done));
         }

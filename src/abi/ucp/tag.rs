@@ -13,6 +13,7 @@ use crate::ucp::request::{Callback, Info, Param, Posted, Req};
 use crate::ucp::tag::{probe, recv};
 use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
+use crate::uct::base::copy::Payload;
 use crate::wire::header::AmId;
 
 /// Sends a tagged message.
@@ -49,7 +50,8 @@ unsafe fn send_now(
     let ep = unsafe { ep(h) };
     let _guard = enter(ep.worker());
     // SAFETY: readable by the caller's promise.
-    let sent = unsafe { send::try_short(ep, AmId::TagOnly, tag, buffer.cast(), len) }?;
+    let payload = unsafe { Payload::new(buffer.cast(), len) };
+    let sent = send::try_short(ep, AmId::TagOnly, tag, payload)?;
     Some(status_ptr(sent.map(|()| Posted::Done)))
 }
 

@@ -13,7 +13,7 @@ use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immed
 use crate::ucp::rts::Rts;
 use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
-use crate::uct::base::copy::{SMALL, copy_small};
+use crate::uct::base::copy::{Payload, SMALL, copy_small};
 use crate::uct::internal::Keep;
 use crate::wire::header::{AM_REPLY, AmHdr, AmReplyHdr, Header};
 use crate::wire::id::EpName;
@@ -94,17 +94,17 @@ pub const SHORT_ALIGN: usize = 16;
 /// malformed.
 ///
 /// # Safety
-/// `rest` must be readable for `len` bytes, which are at most `SHORT_MAX`.
+/// `rest` must have at most `SHORT_MAX` bytes.
 #[inline(always)]
-pub unsafe fn on_short(worker: &Core, word: u64, rest: *const u8, len: usize) -> Option<()> {
+pub unsafe fn on_short(worker: &Core, word: u64, rest: Payload<'_>) -> Option<()> {
     #[repr(align(16))]
     struct AlignedBytes(MaybeUninit<[u8; SHORT_MAX]>);
     const _: () = assert!(align_of::<AlignedBytes>() == SHORT_ALIGN);
     // The handler may write to it, and nobody else does.
     let mut aligned = AlignedBytes(MaybeUninit::uninit());
-    let data = aligned.0.as_mut_ptr().cast::<u8>();
+    let (data, len) = (aligned.0.as_mut_ptr().cast::<u8>(), rest.len());
     // SAFETY: by the caller's promise.
-    unsafe { copy_small(rest, data, len) };
+    unsafe { copy_small(rest.as_ptr(), data, len) };
     if let Some((function, arg)) = worker.am().plain_handler(word) {
         let param = ucp_am_recv_param_t {
             recv_attr: 0,
@@ -115,19 +115,16 @@ pub unsafe fn on_short(worker: &Core, word: u64, rest: *const u8, len: usize) ->
         return Some(());
     }
     // SAFETY: so many bytes were written.
-    unsafe { on_short_slow(worker, word, data, len) }
+    on_short_slow(worker, word, unsafe { Payload::new(data, len) })
 }
 
-/// # Safety
-/// As `short`.
 #[inline(never)]
-unsafe fn on_short_slow(worker: &Core, word: u64, rest: *const u8, len: usize) -> Option<()> {
+fn on_short_slow(worker: &Core, word: u64, rest: Payload<'_>) -> Option<()> {
     let mut message = [0; AmHdr::LEN + SHORT_MAX];
     let (head, body) = message.split_at_mut(AmHdr::LEN);
     head.copy_from_slice(&word.to_le_bytes());
-    // SAFETY: there is room for what `short` takes.
-    unsafe { copy_small(rest, body.as_mut_ptr(), len) };
-    on_message(worker, message.get(..AmHdr::LEN + len)?, Keep::No)
+    body.get_mut(..rest.len())?.copy_from_slice(rest.bytes());
+    on_message(worker, message.get(..AmHdr::LEN + rest.len())?, Keep::No)
 }
 
 /// The first fragment of a message. Returns the reassembly.

@@ -1,4 +1,5 @@
 //! Control messages: small, made by the library, sent in order with everything else of an endpoint.
+#![forbid(unsafe_code)]
 
 use super::send;
 use crate::ucp::ep::{Ep, Task};
@@ -30,10 +31,9 @@ pub fn post<H: Header>(ep: &Ep, id: AmId, header: &H, rest: &[u8]) {
     if rest.is_empty() && (WORD..=WORD + SMALL).contains(&H::LEN) && !ep.is_loopback() {
         let mut bytes = [0; WORD + SMALL];
         header.encode(&mut Writer::new(&mut bytes));
-        let (word, tail) = bytes.split_at(WORD);
+        let (word, tail) = bytes[..H::LEN].split_at(WORD);
         let word = word.try_into().map_or(0, u64::from_le_bytes);
-        // SAFETY: the header's bytes behind its first word.
-        let sent = unsafe { send::try_short(ep, id, word, tail.as_ptr(), H::LEN - WORD) };
+        let sent = send::try_short(ep, id, word, tail.into());
         if sent == Some(Ok(())) {
             return;
         }

@@ -15,7 +15,7 @@ use crate::ucp::rndv_state::SenderState;
 use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
 use crate::ucs_debug;
-use crate::uct::base::copy::copy;
+use crate::uct::base::copy::{Payload, copy};
 use crate::wire::Writer;
 use crate::wire::header::{AmId, CUT, FirstAckHdr, FirstHdr, Header, MiddleHdr};
 use crate::wire::id::{RequestId, RequestName};
@@ -35,7 +35,7 @@ pub fn start(
     if let (Some(word), Data::Contig { ptr, len }) = (kind.word(), &data)
         && policy != RndvPolicy::Always
         // SAFETY: data of a call are readable as long as it lasts.
-        && let Some(sent) = unsafe { try_short(ep, kind.id(), word, *ptr, *len) }
+        && let Some(sent) = try_short(ep, kind.id(), word, unsafe { Payload::new(*ptr, *len) })
     {
         sent?;
         return immediate(ep.worker(), param, Info::default());
@@ -92,23 +92,13 @@ pub fn start(
 /// Tries to send a message of an eight-byte header and a payload as one transport message. Most messages are such, and
 /// this is their whole path. Returns `None` when the message has to be queued or
 /// sent by another protocol.
-///
-/// # Safety
-/// `payload` must be readable for `len` bytes.
 #[inline]
-pub unsafe fn try_short(
-    ep: &Ep,
-    id: AmId,
-    header: u64,
-    payload: *const u8,
-    len: usize,
-) -> Option<Result<()>> {
-    let Some(route) = ep.send_queue.short_route(len) else {
-        // SAFETY: by the caller's promise.
-        return unsafe { try_whole(ep, id, [header], payload, len) };
+pub fn try_short(ep: &Ep, id: AmId, header: u64, payload: Payload<'_>) -> Option<Result<()>> {
+    let Some(route) = ep.send_queue.short_route(payload.len()) else {
+        return try_whole(ep, id, [header], payload);
     };
-    // SAFETY: the queue's route for this length; the payload by the caller's promise.
-    let code = unsafe { route.send(&ep.sent, id, header, payload, len) };
+    // SAFETY: the queue's route for this length.
+    let code = unsafe { route.send(&ep.sent, id, header, payload.as_ptr(), payload.len()) };
     let error = Status::from_code(code);
     if error.is_some() {
         ep.sent.take_back_short();
@@ -122,17 +112,14 @@ pub unsafe fn try_short(
 
 /// As `try_short`, for a message that is longer than a short message and is sent by a buffered copy,
 /// after any number of header words.
-///
-/// # Safety
-/// As `try_short`.
 #[inline(never)]
-pub unsafe fn try_whole<const WORDS: usize>(
+pub fn try_whole<const WORDS: usize>(
     ep: &Ep,
     id: AmId,
     header: [u64; WORDS],
-    payload: *const u8,
-    len: usize,
+    payload: Payload<'_>,
 ) -> Option<Result<()>> {
+    let len = payload.len();
     let header = header.map(u64::to_le_bytes);
     let head = size_of_val(&header);
     ep.send_queue.short_route(0)?;
@@ -151,10 +138,10 @@ pub unsafe fn try_whole<const WORDS: usize>(
     // Before the message goes: its receiver may run within the call, and close the endpoint.
     ep.sent.long.eager.add(len);
     let sent = ep.lane().bcopy(id, |dest| {
-        // SAFETY: there is room for `max_bcopy` bytes; the payload by the caller's promise.
+        // SAFETY: there is room for `max_bcopy` bytes.
         unsafe {
             dest.cast::<[[u8; 8]; WORDS]>().write_unaligned(header);
-            copy(payload, dest.add(head), len);
+            copy(payload.as_ptr(), dest.add(head), len);
         }
         head + len
     });

@@ -14,7 +14,7 @@ use crate::ucp::request::{
 use crate::ucp::unexpected;
 use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
-use crate::uct::base::copy::{SMALL, copy_small};
+use crate::uct::base::copy::{Payload, SMALL, copy_small};
 use crate::wire::header::{Header, StreamHdr};
 use crate::wire::id::{EpId, EpName};
 use crate::{ucs_debug, ucs_error};
@@ -35,19 +35,11 @@ pub fn on_data(worker: &Core, message: &[u8]) -> Option<()> {
 }
 
 /// A short message: its first word, and the rest. `None` when it is malformed.
-///
-/// # Safety
-/// `rest` must be readable for `len` bytes.
 #[inline(always)]
-pub unsafe fn on_short(worker: &Core, uuid: u64, rest: *const u8, len: usize) -> Option<()> {
-    const WORD: usize = size_of::<u64>();
-    let count = len.checked_sub(WORD)?;
-    // SAFETY: by the caller's promise; the word is read this once.
-    let (id, body) = unsafe { (rest.cast::<u64>().read_unaligned(), rest.add(WORD)) };
+pub fn on_short(worker: &Core, uuid: u64, rest: Payload<'_>) -> Option<()> {
+    let (id, body) = rest.split_word()?;
     let id = EpId(u64::from_le(id));
     let name = EpName { uuid, id };
-    // SAFETY: by the caller's promise.
-    let body = unsafe { core::slice::from_raw_parts(body, count) };
     let sender = worker.last_named(name).filter(|ep| !ep.is_reply_only());
     if !sender.is_some_and(|ep| into_oldest(ep, body) || keep(ep, body)) {
         deliver(worker, name, body);

@@ -9,6 +9,7 @@ use crate::ucp::plan::RndvPolicy;
 use crate::ucp::proto::send;
 use crate::ucp::request::{Info, Param, Posted, immediate, must_be_immediate};
 use crate::ucs::Result;
+use crate::uct::base::copy::Payload;
 use crate::wire::header::{AmId, StreamHdr};
 
 /// Sends a few bytes as a short message. `NO_RESOURCE` when another protocol is needed.
@@ -37,7 +38,7 @@ pub fn post(ep: &Ep, param: &Param, data: Data) -> Result<Posted> {
     if let Data::Contig { ptr, len } = data
         && ep.is_wireup_sent()
         // SAFETY: data of a call are readable as long as it lasts.
-        && let Some(sent) = unsafe { send::try_whole(ep, AmId::Stream, [name.uuid, name.id.0], ptr, len) }
+        && let Some(sent) = send::try_whole(ep, AmId::Stream, [name.uuid, name.id.0], unsafe { Payload::new(ptr, len) })
     {
         sent?;
         return immediate(ep.worker(), param, Info::default());

@@ -2,7 +2,7 @@
 //! while no receive is posted and no other message waits; most programs then receive the messages in that order.
 
 use super::slot_ring::SlotRing;
-use crate::uct::base::copy::{SMALL, copy_small};
+use crate::uct::base::copy::{Payload, SMALL, copy_small};
 use core::cell::Cell;
 
 /// Most messages.
@@ -40,16 +40,14 @@ impl InlineUnexpected {
     }
 
     /// Appends a message of at most `SMALL` bytes. The ring must not be full.
-    ///
-    /// # Safety
-    /// `payload` must be readable for `len` bytes.
     #[inline(always)]
-    pub unsafe fn push(&self, tag: u64, payload: *const u8, len: usize) {
+    pub fn push(&self, tag: u64, payload: Payload<'_>) {
+        let len = payload.len().min(SMALL);
         self.0.push(|slot| {
             slot.tag.set(tag);
             slot.len.set(len);
-            // SAFETY: by the caller's promise; a slot has room for `SMALL` bytes.
-            unsafe { copy_small(payload, slot.bytes(), len) };
+            // SAFETY: a slot has room for `SMALL` bytes.
+            unsafe { copy_small(payload.as_ptr(), slot.bytes(), len) };
         });
     }
 
@@ -99,8 +97,7 @@ mod tests {
         let to = |capacity| (got.as_ptr().cast::<u8>(), capacity);
         for n in 0..=SMALL {
             let sent = [n as u8; SMALL];
-            // SAFETY: as many bytes.
-            unsafe { inline.push(0x10 + n as u64, sent.as_ptr(), n) };
+            inline.push(0x10 + n as u64, sent[..n].into());
         }
         for n in 0..=SMALL {
             let tag = 0x10 + n as u64;
@@ -115,8 +112,7 @@ mod tests {
             assert!(got.get()[..n].iter().all(|byte| *byte == n as u8));
         }
         assert!(inline.is_empty());
-        // SAFETY: as many bytes.
-        unsafe { inline.push(5, [1, 2, 3].as_ptr(), 3) };
+        inline.push(5, [1, 2, 3][..].into());
         assert!(inline.pop(|tag, bytes| assert_eq!((tag, bytes), (5, &[1, 2, 3][..]))));
         assert!(!inline.pop(|_, _| unreachable!()));
     }

@@ -21,6 +21,7 @@ use crate::ucp::rts::Rts;
 use crate::ucs::Status;
 use crate::ucs::tag_match::{EntryId, Posted, UnexpectedMessages};
 use crate::ucs::tracepoint;
+use crate::uct::base::copy::Payload;
 use crate::wire::id::RequestName;
 use core::cell::{Cell, Ref, RefCell};
 use inline_unexpected::InlineUnexpected;
@@ -156,28 +157,18 @@ impl TagState {
 
     /// Appends an unexpected message of at most `SMALL` bytes to the inline ring. Returns false when a receive or another
     /// kind of message waits, or the ring is full.
-    ///
-    /// # Safety
-    /// `payload` must be readable for `len` bytes.
     #[inline(always)]
-    pub unsafe fn push_to_inline_ring(
-        &self,
-        worker: &Core,
-        tag: u64,
-        payload: *const u8,
-        len: usize,
-    ) -> bool {
+    pub fn push_to_inline_ring(&self, worker: &Core, tag: u64, payload: Payload<'_>) -> bool {
         if self.waiting.get() & !INLINE != 0
             || !self.posted_fifo.is_empty()
             || self.inline_ring.is_full()
         {
             return false;
         }
-        tracepoint::tag_unexpected(tag, len);
+        tracepoint::tag_unexpected(tag, payload.len());
         self.waiting.set(INLINE);
-        // SAFETY: by the caller's promise.
-        unsafe { self.inline_ring.push(tag, payload, len) };
-        unexpected::add(worker, unexpected::MESSAGE + len);
+        self.inline_ring.push(tag, payload);
+        unexpected::add(worker, unexpected::MESSAGE + payload.len());
         true
     }
 

@@ -16,7 +16,7 @@ use crate::ucp::unexpected;
 use crate::ucp::worker_core::Core;
 use crate::ucs::tag_match::EntryId;
 use crate::ucs::{Result, Status, tracepoint};
-use crate::uct::base::copy::{SMALL, copy_home, copy_small};
+use crate::uct::base::copy::{Payload, SMALL, copy_home, copy_small};
 use crate::wire::id::RequestName;
 
 /// Posts a receive, or receives an unexpected message. `info` describes an immediate completion.
@@ -261,49 +261,39 @@ fn matched(worker: &Core, tag: u64, total: usize) -> Option<Req> {
     Some(req)
 }
 
-/// A complete message of `len` bytes, as tag and payload.
-///
-/// # Safety
-/// `payload` must be readable for `len` bytes.
+/// A complete message, as tag and payload.
 #[inline(always)]
-pub unsafe fn on_short(worker: &Core, tag: u64, payload: *const u8, len: usize) {
+pub fn on_short(worker: &Core, tag: u64, payload: Payload<'_>) {
+    let len = payload.len();
     if len <= SMALL {
         if let Some((req, to)) = worker.tag().take_from_fifo(tag, len) {
             tracepoint::tag_match(tag, len);
-            // SAFETY: the receive's buffer has room; the payload by the caller's promise.
-            unsafe { copy_small(payload, to, len) };
+            // SAFETY: the receive's buffer has room.
+            unsafe { copy_small(payload.as_ptr(), to, len) };
             req.complete_plain(Info { tag, length: len });
             return;
         }
-        // SAFETY: by the caller's promise.
-        if unsafe { worker.tag().push_to_inline_ring(worker, tag, payload, len) } {
+        if worker.tag().push_to_inline_ring(worker, tag, payload) {
             return;
         }
     }
-    // SAFETY: by the caller's promise.
-    unsafe { on_short_slow(worker, tag, payload, len) };
+    on_short_slow(worker, tag, payload);
 }
 
-/// # Safety
-/// As `short`.
 #[inline(never)]
-unsafe fn on_short_slow(worker: &Core, tag: u64, payload: *const u8, len: usize) {
+fn on_short_slow(worker: &Core, tag: u64, payload: Payload<'_>) {
+    let len = payload.len();
     // `on_short` has tried that for fewer bytes.
     if len > SMALL
         && let Some((req, to)) = worker.tag().take_from_fifo(tag, len)
     {
         tracepoint::tag_match(tag, len);
         // SAFETY: as in `on_short`.
-        unsafe { copy_home(payload, to, len) };
+        unsafe { copy_home(payload.as_ptr(), to, len) };
         req.complete_plain(Info { tag, length: len });
         return;
     }
-    let bytes = match len {
-        // Of a message without bytes the sender may have given no address.
-        0 => &[],
-        // SAFETY: by the caller's promise.
-        _ => unsafe { core::slice::from_raw_parts(payload, len) },
-    };
+    let bytes = payload.bytes();
     if worker.tag().wants_small(len) {
         return worker.tag().keep_small(worker, tag, bytes);
     }

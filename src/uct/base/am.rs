@@ -7,6 +7,7 @@
 use crate::c::*;
 use crate::ucs::{Result, Status, log};
 use crate::ucs_warn;
+use crate::uct::base::copy::Payload;
 use core::cell::Cell;
 use core::ffi::c_void;
 use core::ptr::NonNull;
@@ -17,8 +18,8 @@ pub const AM_IDS: usize = UCT_AM_ID_MAX;
 /// A handler of the library's own ids: argument, id, bytes, length.
 pub type Internal = unsafe fn(*const c_void, u8, *const u8, usize);
 
-/// A handler of messages as first word and rest, which it may only read: argument, word, rest, length of the rest.
-pub type ShortHandler = unsafe fn(*mut c_void, u64, *const u8, usize);
+/// A handler of messages as first word and rest: argument, word, rest.
+pub type ShortHandler = unsafe fn(*mut c_void, u64, Payload<'_>);
 
 /// Whether a handler may keep a message after it has returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,8 +31,8 @@ pub enum Keep {
     InPlace,
 }
 
-/// A handler of messages that it may keep: argument, bytes, length, how.
-pub type KeepHandler = unsafe fn(*mut c_void, *const u8, usize, Keep);
+/// A handler of messages that it may keep: argument, bytes, how.
+pub type KeepHandler = unsafe fn(*mut c_void, &[u8], Keep);
 
 /// Direct placement of the bytes of a long message after a head of `head` bytes. The bytes that are not placed come as
 /// a shorter message with the same head.
@@ -43,10 +44,10 @@ pub struct Placing {
 
 /// Returns the buffer for the next bytes of a message, at least one byte long: argument, the message's head, number of
 /// bytes left. `None` if the rest has to come as a message. Valid until anything else is called.
-pub type PlaceFn = unsafe fn(*mut c_void, *const u8, usize) -> Option<(NonNull<u8>, usize)>;
+pub type PlaceFn = unsafe fn(*mut c_void, &[u8], usize) -> Option<(NonNull<u8>, usize)>;
 
 /// Bytes were placed: argument, the message's head, their number, whether they are the last.
-pub type PlacedFn = unsafe fn(*mut c_void, *const u8, usize, bool);
+pub type PlacedFn = unsafe fn(*mut c_void, &[u8], usize, bool);
 
 #[derive(Clone, Copy)]
 struct AmSlot {

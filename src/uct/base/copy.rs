@@ -1,5 +1,7 @@
 //! Copies of a few bytes without a call, for short messages and short accesses.
 
+use core::marker::PhantomData;
+
 /// Copies `len` bytes; the two places may overlap.
 ///
 /// # Safety
@@ -14,6 +16,70 @@ pub unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
             ends::<u128>(from, to, len);
         } else {
             copy_long(from, to, len);
+        }
+    }
+}
+
+/// Bytes of a message, readable for `'a`. Others may change them meanwhile: what is checked is read once.
+#[derive(Clone, Copy)]
+pub struct Payload<'a> {
+    at: *const u8,
+    len: usize,
+    lent: PhantomData<&'a [u8]>,
+}
+
+impl<'a> Payload<'a> {
+    /// # Safety
+    /// `at` must be readable for `len` bytes for `'a`. Of a message without bytes it may be null.
+    #[inline(always)]
+    pub unsafe fn new(at: *const u8, len: usize) -> Payload<'a> {
+        Payload {
+            at,
+            len,
+            lent: PhantomData,
+        }
+    }
+
+    #[inline(always)]
+    pub fn len(self) -> usize {
+        self.len
+    }
+
+    /// Readable for `len` bytes.
+    #[inline(always)]
+    pub fn as_ptr(self) -> *const u8 {
+        self.at
+    }
+
+    #[inline(always)]
+    pub fn bytes(self) -> &'a [u8] {
+        match self.len {
+            0 => &[],
+            // SAFETY: by the promise of `new`.
+            len => unsafe { core::slice::from_raw_parts(self.at, len) },
+        }
+    }
+
+    /// The first word, which is read this once, and the bytes behind it. `None` if it is shorter.
+    #[inline(always)]
+    pub fn split_word(self) -> Option<(u64, &'a [u8])> {
+        const WORD: usize = size_of::<u64>();
+        let rest = self.len.checked_sub(WORD)?;
+        // SAFETY: by the promise of `new`: there are a word and `rest` bytes.
+        unsafe {
+            let word = self.at.cast::<u64>().read_unaligned();
+            Some((word, core::slice::from_raw_parts(self.at.add(WORD), rest)))
+        }
+    }
+}
+
+impl<'a> From<&'a [u8]> for Payload<'a> {
+    #[inline(always)]
+    fn from(bytes: &'a [u8]) -> Payload<'a> {
+        Payload {
+            at: bytes.as_ptr(),
+            len: bytes.len(),
+            lent: PhantomData,
         }
     }
 }

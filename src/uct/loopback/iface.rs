@@ -8,7 +8,7 @@ use crate::ucs::config::{Config, var};
 use crate::ucs::status::code_of;
 use crate::ucs::{Failure, Result, Status};
 use crate::uct::api::{AtomicOp, AtomicWord, Completion, Iface, Pack, Posted, Unpack};
-use crate::uct::base::copy::copy;
+use crate::uct::base::copy::{Payload, copy};
 use crate::uct::base::desc::DescPool;
 use crate::uct::base::iface::{EpBox, IfaceBase, IfaceBox};
 use crate::uct::base::iov::Iov;
@@ -261,7 +261,7 @@ impl InternalIface for SelfIface {
         match ep.face().base.am.short(id, len) {
             // SAFETY: the handler with its argument, as set; the caller's payload.
             Some((handler, arg)) => unsafe {
-                handler(arg, header, payload, len);
+                handler(arg, header, Payload::new(payload, len));
                 UCS_OK
             },
             // SAFETY: as promised by the caller.

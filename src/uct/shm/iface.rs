@@ -13,6 +13,7 @@ use crate::ucs::config::{Config, Ternary, var};
 use crate::ucs::{Failure, Result, Status};
 use crate::uct::api::{AtomicOp, AtomicWord, Completion, Iface, Pack, Posted, Unpack};
 use crate::uct::base::am::Keep;
+use crate::uct::base::copy::Payload;
 use crate::uct::base::desc::DescPool;
 use crate::uct::base::iface::{EpBox, IfaceBase, IfaceBox};
 use crate::uct::base::iov::Iov;
@@ -270,8 +271,8 @@ impl ShmIface {
         // SAFETY: the handler with its argument, as set; `len` bytes of slot or arena, as the ring checked.
         unsafe {
             let word = data.cast::<u64>().read_unaligned();
-            let rest = data.add(size_of::<u64>());
-            handler(arg, word, rest, rest_len);
+            let rest = Payload::new(data.add(size_of::<u64>()), rest_len);
+            handler(arg, word, rest);
         }
         true
     }
@@ -296,7 +297,7 @@ impl ShmIface {
                 _ => Keep::Copy,
             };
             // SAFETY: the handler with its argument, as set; `len` bytes of slot or arena, as the ring checked.
-            unsafe { handler(arg, data, len, keep) };
+            unsafe { handler(arg, core::slice::from_raw_parts(data, len), keep) };
         } else if len <= FIRST_LINE {
             let scratch = face.scratch.get().cast::<u8>();
             // SAFETY: a message of this length stands in a slot, or in the arena with as much room;

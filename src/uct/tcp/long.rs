@@ -52,13 +52,13 @@ impl Long {
         HEADER_LEN + self.placing.head
     }
 
-    fn head(&self, buf: &RxBuf) -> *const u8 {
-        buf.data[buf.start + HEADER_LEN..].as_ptr()
+    fn head<'a>(&self, buf: &'a RxBuf) -> &'a [u8] {
+        &buf.data[buf.start + HEADER_LEN..][..self.placing.head]
     }
 
     /// The buffer for its next bytes.
     fn place(&self, buf: &RxBuf) -> Option<(NonNull<u8>, usize)> {
-        // SAFETY: set together with its argument; the head is in the buffer.
+        // SAFETY: set together with its argument.
         let place = unsafe { (self.placing.place)(self.arg, self.head(buf), self.left) };
         place.filter(|(_, room)| (1..=self.left).contains(room))
     }
@@ -68,14 +68,15 @@ impl Long {
         let left = self.left - n;
         let header = wire::am_header(self.id, self.placing.head + left);
         buf.data[buf.start..][..HEADER_LEN].copy_from_slice(&header);
-        let head = self.head(buf);
+        let head = buf.start + HEADER_LEN;
         let over = left == 0;
         if over {
             buf.start += self.before();
             conn.rx.placing.set(Placing::Expected);
         }
         conn.on_message();
-        // SAFETY: as in `place`; the reader has exclusive access to the buffer.
+        let head = &buf.data[head..][..self.placing.head];
+        // SAFETY: as in `place`.
         unsafe { (self.placing.placed)(self.arg, head, n, over) };
     }
 }
