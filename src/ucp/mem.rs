@@ -13,6 +13,7 @@ use crate::sys;
 use crate::ucp::config::TABLE;
 use crate::ucs::config::var;
 use crate::ucs::memtype::MemType;
+use crate::ucs::sync::{AtomicU64, word64};
 use crate::ucs::{Result, Status};
 use crate::uct::base::config::ALLOC_METHODS;
 use crate::uct::base::md::MdHandle;
@@ -525,7 +526,7 @@ impl Window {
     }
 
     /// A word of the library that peers may read. Has no key if they can neither map it nor read it by a device.
-    pub fn for_word(context: &Context) -> Result<Window> {
+    fn for_word(context: &Context) -> Result<Window> {
         let params = MapParams {
             address: core::ptr::null_mut(),
             length: size_of::<u64>(),
@@ -559,6 +560,25 @@ impl Window {
         self.region
             .as_ref()
             .map_or(core::ptr::null_mut(), |r| r.address)
+    }
+}
+
+/// A word of the library that peers may read while this lives.
+pub struct SharedWord(Window);
+
+impl SharedWord {
+    pub fn new(context: &Context) -> Result<SharedWord> {
+        Window::for_word(context).map(SharedWord)
+    }
+
+    pub fn word(&self) -> &AtomicU64 {
+        // SAFETY: the window consists of this word, at the start of an allocation; peers only read it.
+        unsafe { word64(self.0.address().cast()) }
+    }
+
+    /// Empty if peers cannot map it.
+    pub fn key(&self) -> &[u8] {
+        &self.0.key
     }
 }
 

@@ -18,6 +18,7 @@ use crate::ucp::rndv_state::{ReceiverState, SenderState};
 use crate::ucp::rndv_tuner::TimedTransfer;
 use crate::ucs::tag_match::EntryId;
 use crate::ucs::{Result, Status};
+use crate::uct::base::copy::Payload;
 use crate::wire::Writer;
 use crate::wire::header::{AmHdr, AmId, AmReplyHdr, Header, StreamHdr, TagHdr, TagSyncHdr};
 use crate::wire::id::RequestName;
@@ -307,10 +308,9 @@ pub enum MessageKind {
 #[derive(Clone, Debug)]
 pub enum UserHeader {
     /// The user's memory, which stays as it is until the operation ends; with `copy` only until the
-    /// call returns.
+    /// call returns, after which `MessageKind::outlive_call` has replaced it.
     Theirs {
-        ptr: *const u8,
-        len: usize,
+        bytes: Payload<'static>,
         copy: bool,
     },
     Ours(Box<[u8]>),
@@ -319,19 +319,14 @@ pub enum UserHeader {
 impl UserHeader {
     pub fn bytes(&self) -> &[u8] {
         match self {
-            UserHeader::Theirs { len: 0, .. } => &[],
-            // SAFETY: readable, by the contract of the send, for as long as this variant is used:
-            // `MessageKind::outlive_call` replaces it when that is not until the end.
-            UserHeader::Theirs { ptr, len, .. } => unsafe {
-                core::slice::from_raw_parts(*ptr, *len)
-            },
+            UserHeader::Theirs { bytes, .. } => bytes.bytes(),
             UserHeader::Ours(bytes) => bytes,
         }
     }
 
     fn len(&self) -> usize {
         match self {
-            UserHeader::Theirs { len, .. } => *len,
+            UserHeader::Theirs { bytes, .. } => bytes.len(),
             UserHeader::Ours(bytes) => bytes.len(),
         }
     }

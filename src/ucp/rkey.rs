@@ -4,10 +4,11 @@
 
 use super::context::Context;
 use crate::c::*;
+use crate::ucs::sync::{AtomicU64, word64};
 use crate::ucs::{Result, Status};
 use crate::uct::api::RkeyParts;
 use crate::uct::local::ProcessId;
-use crate::wire::rkey::{MdKey, Rkey};
+use crate::wire::rkey::{MdKey, READ, Rkey};
 use crate::{ucs_debug, ucs_error};
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -176,6 +177,14 @@ impl RemoteKey {
     pub fn mapped_range(&self, address: u64, length: usize, right: u8) -> Option<*mut u8> {
         let at = self.pointer(address).ok()?;
         (self.info.uses & right == right && self.covers(address, length)).then_some(at)
+    }
+
+    /// The word at `address`, if it is mapped here, aligned, and may be read. Its owner accesses it as an atomic.
+    pub fn mapped_word(&self, address: u64) -> Option<&AtomicU64> {
+        const WORD: usize = size_of::<u64>();
+        let at = self.mapped_range(address, WORD, READ)?;
+        // SAFETY: aligned, and mapped as long as the key lives.
+        (at.addr().is_multiple_of(WORD)).then(|| unsafe { word64(at) })
     }
 
     /// Whether the range is the key's.

@@ -8,8 +8,9 @@ use crate::ucp::am::{AmHandler, Function, recv, send};
 use crate::ucp::dt::Side;
 use crate::ucp::proto::send::try_short;
 use crate::ucp::request::{Info, Param, Posted};
-use crate::ucs::Result;
 use crate::ucs::status::code_of;
+use crate::ucs::{Result, Status};
+use crate::ucs_error;
 use crate::uct::base::copy::Payload;
 use crate::uct::base::params::masked;
 use crate::wire::header::AmId;
@@ -38,11 +39,15 @@ unsafe fn post(
     // SAFETY: by the caller's promise.
     let ep = unsafe { ep(h) };
     let _guard = enter(ep.worker());
-    // SAFETY: as above.
-    unsafe {
-        let data = param.data(buffer.cast_mut(), count, Side::Send)?;
-        send::post(ep, param, id, header.0.cast(), header.1, data)
+    if header.0.is_null() && header.1 > 0 {
+        ucs_error!("an active message header of {} bytes is NULL", header.1);
+        return Err(Status::INVALID_PARAM);
     }
+    // SAFETY: as above.
+    let header = unsafe { Payload::new(header.0.cast(), header.1) };
+    // SAFETY: as above.
+    let data = unsafe { param.data(buffer.cast_mut(), count, Side::Send) }?;
+    send::post(ep, param, id, header, data)
 }
 
 /// Registers an old-style handler of active messages, or removes one.

@@ -1,4 +1,5 @@
 //! Sending active messages.
+#![forbid(unsafe_code)]
 
 use crate::c::*;
 use crate::ucp::dt::Data;
@@ -9,6 +10,7 @@ use crate::ucp::proto::send;
 use crate::ucp::request::{Param, Posted};
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
+use crate::uct::base::copy::Payload;
 use crate::wire::header::{AM_REPLY, AmHdr, AmReplyHdr};
 
 /// The header of a message without user header and reply endpoint; `None` for an id of more than 16 bits.
@@ -23,24 +25,17 @@ pub fn plain_header(id: u32) -> Option<AmHdr> {
 }
 
 /// Sends `data` to the handler `id` of the peer. `INVALID_PARAM` for an id or a header that is too
-/// large.
-///
-/// # Safety
-/// `header` must be readable for `header_len` bytes until the operation ends, or until this returns
-/// with `COPY_HEADER`.
-pub unsafe fn post(
+/// large. The header is kept until the operation ends, or until this returns with `COPY_HEADER`.
+pub fn post(
     ep: &Ep,
     param: &Param,
     id: u32,
-    header: *const u8,
-    header_len: usize,
+    header: Payload<'static>,
     data: Data,
 ) -> Result<Posted> {
-    let limit = ep.max_am_header();
-    if header_len > limit || header.is_null() && header_len > 0 {
-        ucs_error!(
-            "an active message header of {header_len} bytes is NULL or over the limit of {limit}"
-        );
+    let (header_len, limit) = (header.len(), ep.max_am_header());
+    if header_len > limit {
+        ucs_error!("an active message header of {header_len} bytes is over the limit of {limit}");
         return Err(Status::INVALID_PARAM);
     }
     let Some(plain) = plain_header(id) else {
@@ -59,8 +54,7 @@ pub unsafe fn post(
         },
         reply,
         header: UserHeader::Theirs {
-            ptr: header,
-            len: header_len,
+            bytes: header,
             copy: wants(UCP_AM_SEND_FLAG_COPY_HEADER),
         },
     };

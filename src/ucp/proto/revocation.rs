@@ -5,25 +5,19 @@
 //! address of the word and its value. A receiver reads the word after its copy. If the epoch has advanced, the copied
 //! bytes may be wrong, so the receiver requests the data by an RTR. The sender then sends the data, or answers that
 //! the send was cancelled. The epoch advances before the application learns that its buffer is free.
+#![forbid(unsafe_code)]
 
 use crate::ucp::context::Context;
-use crate::ucp::mem::Window;
+use crate::ucp::mem::SharedWord;
 use crate::ucp::rkey::RemoteKey;
-use crate::ucs::sync::{AtomicU64, Ordering, fence, word64};
+use crate::ucs::sync::{AtomicU64, Ordering, fence};
 use crate::uct::internal::EpochGuard;
-use crate::wire::rkey::READ;
 use core::cell::OnceCell;
 
 /// The epoch of a worker, made with its first RTS whose buffer may be revoked.
 #[derive(Default)]
 pub struct RevocationEpoch {
-    word: OnceCell<Option<Window>>,
-}
-
-/// The epoch word in its window.
-fn epoch_word(window: &Window) -> &AtomicU64 {
-    // SAFETY: the window consists of this word, aligned; peers only read it.
-    unsafe { word64(window.address().cast()) }
+    word: OnceCell<Option<SharedWord>>,
 }
 
 impl RevocationEpoch {
@@ -31,24 +25,24 @@ impl RevocationEpoch {
     /// it.
     pub fn current(&self, context: &Context) -> Option<(EpochGuard, &[u8])> {
         let made = self.word.get_or_init(|| {
-            let window = Window::for_word(context).ok()?;
-            epoch_word(&window).store(1, Ordering::Relaxed);
-            Some(window)
+            let epoch = SharedWord::new(context).ok()?;
+            epoch.word().store(1, Ordering::Relaxed);
+            Some(epoch)
         });
-        let window = made.as_ref()?;
+        let epoch = made.as_ref()?;
         let guard = EpochGuard {
-            at: window.address() as u64,
-            value: epoch_word(window).load(Ordering::Relaxed),
+            at: core::ptr::from_ref(epoch.word()).addr() as u64,
+            value: epoch.word().load(Ordering::Relaxed),
             rkey: 0,
         };
-        Some((guard, &window.key))
+        Some((guard, epoch.key()))
     }
 
     /// Revokes exposed buffers: advances the epoch.
     #[cold]
     pub fn advance(&self) {
-        if let Some(Some(window)) = self.word.get() {
-            epoch_word(window).fetch_add(1, Ordering::Relaxed);
+        if let Some(Some(epoch)) = self.word.get() {
+            epoch.word().fetch_add(1, Ordering::Relaxed);
             // Release: a reader that sees what the owner now writes to the buffer, and then reads the word, sees the
             // new epoch. Pairs with the Acquire in `is_current`, or with the kernel's copy of both.
             fence(Ordering::Release);
@@ -65,11 +59,9 @@ pub struct MappedEpoch<'a> {
 impl<'a> MappedEpoch<'a> {
     /// `None` when the word is outside the key's range or not aligned.
     pub fn find(key: &'a RemoteKey, guard: EpochGuard) -> Option<MappedEpoch<'a>> {
-        const WORD: usize = size_of::<u64>();
-        let at = key.mapped_range(guard.at, WORD, READ)?;
-        (at as usize).is_multiple_of(WORD).then(|| MappedEpoch {
-            // SAFETY: aligned, and mapped as long as the key lives; its owner accesses it as an atomic.
-            word: unsafe { word64(at) },
+        let word = key.mapped_word(guard.at)?;
+        Some(MappedEpoch {
+            word,
             value: guard.value,
         })
     }

@@ -21,7 +21,7 @@ pub unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
 }
 
 /// Bytes of a message, readable for `'a`. Others may change them meanwhile: what is checked is read once.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Payload<'a> {
     at: *const u8,
     len: usize,

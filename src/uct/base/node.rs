@@ -3,6 +3,7 @@
 //!
 //! The bytes are a hash, so of two that differ nothing is known. For a log line the processes of this host that have the
 //! peer's hash are looked up in /proc: their namespaces tell which ones differ.
+#![forbid(unsafe_code)]
 
 use crate::c::{UCS_SYS_DEVICE_ID_UNKNOWN, UCT_DEVICE_TYPE_SHM};
 use crate::sys::process;
@@ -66,13 +67,14 @@ fn elsewhere(device: &[u8]) -> String {
     }
 }
 
-/// Writes our device address.
-///
-/// # Safety
-/// `out` must have room for `LEN` bytes.
-pub unsafe fn write(out: *mut u8) {
-    // SAFETY: by the caller's promise; any alignment.
-    unsafe { out.cast::<[u8; LEN]>().write(id().to_le_bytes()) };
+/// Our device address.
+pub fn packed() -> [u8; LEN] {
+    id().to_le_bytes()
+}
+
+/// Whether a device address is that of a process in the same namespaces.
+pub fn is_ours(address: [u8; LEN]) -> bool {
+    u64::from_le_bytes(address) == id()
 }
 
 /// The name of the one device of transports within a host.
@@ -94,13 +96,4 @@ pub fn owner(device: &[u8], owner: Option<ProcessName>) -> Result<ProcessName, S
         return Err(elsewhere(device));
     }
     owner.ok_or_else(|| "its address is malformed".to_owned())
-}
-
-/// A device address as it was packed.
-///
-/// # Safety
-/// `addr` must be readable for `LEN` bytes.
-pub unsafe fn read(addr: *const u8) -> u64 {
-    // SAFETY: by the caller's promise; any alignment.
-    u64::from_le_bytes(unsafe { addr.cast::<[u8; LEN]>().read() })
 }

@@ -191,8 +191,8 @@ impl Iface for CmaIface {
     }
 
     unsafe fn device_address(_face: &IfaceBox<Self>, out: *mut u8) -> Result<()> {
-        // SAFETY: room for `device_addr_len` bytes.
-        unsafe { node::write(out) };
+        // SAFETY: room for `device_addr_len` bytes, any alignment.
+        unsafe { out.cast::<[u8; node::LEN]>().write(node::packed()) };
         Ok(())
     }
 
@@ -340,8 +340,8 @@ impl InternalIface for CmaIface {
 /// # Safety
 /// Both must be readable for the lengths that `query` tells.
 pub unsafe fn read_addresses(device: *const u8, iface: *const u8) -> Result<ProcessName> {
-    // SAFETY: by the caller's promise.
-    if unsafe { node::read(device) } != node::id() {
+    // SAFETY: by the caller's promise; any alignment.
+    if !node::is_ours(unsafe { device.cast::<[u8; node::LEN]>().read() }) {
         ucs_debug!("cma: the peer is on another host or in other namespaces");
         return Err(Status::UNREACHABLE);
     }

@@ -47,9 +47,9 @@ impl ShmEp {
             ucs_error!("shared memory endpoint: an interface address is missing or too short");
             return Err(Status::INVALID_PARAM);
         }
-        // SAFETY: a non-null address has our length.
+        // SAFETY: a non-null address has our length; any alignment.
         let other_node = !params.device_addr.is_null()
-            && unsafe { node::read(params.device_addr) } != node::id();
+            && !node::is_ours(unsafe { params.device_addr.cast::<[u8; node::LEN]>().read() });
         // SAFETY: addresses have our length, as checked where it was given.
         let key = unsafe { read_key(params.iface_addr) }?;
         if other_node || !face.serves(key) {

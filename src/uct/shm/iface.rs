@@ -450,8 +450,8 @@ impl Iface for ShmIface {
     }
 
     unsafe fn device_address(_face: &Face, out: *mut u8) -> Result<()> {
-        // SAFETY: room for `device_addr_len` bytes.
-        unsafe { node::write(out) };
+        // SAFETY: room for `device_addr_len` bytes, any alignment.
+        unsafe { out.cast::<[u8; node::LEN]>().write(node::packed()) };
         Ok(())
     }
 
@@ -462,8 +462,8 @@ impl Iface for ShmIface {
     }
 
     unsafe fn is_reachable(face: &Face, device: *const u8, iface: *const u8) -> bool {
-        // SAFETY: a non-null address has our length.
-        if !device.is_null() && unsafe { node::read(device) } != node::id() {
+        // SAFETY: a non-null address has our length; any alignment.
+        if !device.is_null() && !node::is_ours(unsafe { device.cast::<[u8; node::LEN]>().read() }) {
             return false;
         }
         if iface.is_null() {
