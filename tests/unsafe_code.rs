@@ -1,5 +1,5 @@
-//! Files with unsafe code are listed, all others have the compiler forbid it, and atomics are those of `ucs::sync`, apart
-//! from listed exceptions. The rules are checked on the text, so that a breach names its file; the other tests show that
+//! Files with unsafe code are listed, all others have the compiler forbid it, the unsafe blocks of `ucp` become fewer, and
+//! atomics are those of `ucs::sync`, apart from listed exceptions. The rules are checked on the text, so that a breach names its file; the other tests show that
 //! each rule can fail.
 
 #[path = "source_text/code.rs"]
@@ -76,6 +76,35 @@ fn unsafe_code_is_in_listed_files() {
         clean.is_empty(),
         "no unsafe code is left in {clean:?}: remove them from tests/unsafe_files.txt"
     );
+}
+
+/// Unsafe blocks in `src/ucp`, tests included. The number may only get smaller.
+const UCP_BLOCKS: usize = 244;
+
+/// Unsafe blocks in a file.
+fn unsafe_blocks(text: &str) -> usize {
+    without_comments(text).matches("unsafe {").count()
+}
+
+#[test]
+fn ucp_has_no_more_unsafe_blocks() {
+    let sources = sources().into_iter();
+    let ucp = sources.filter(|(file, _)| file.starts_with("ucp"));
+    let blocks: usize = ucp.map(|(_, text)| unsafe_blocks(&text)).sum();
+    assert!(
+        blocks <= UCP_BLOCKS,
+        "src/ucp has {blocks} unsafe blocks, {UCP_BLOCKS} are allowed"
+    );
+    assert!(
+        blocks == UCP_BLOCKS,
+        "src/ucp has {blocks} unsafe blocks: lower UCP_BLOCKS"
+    );
+}
+
+#[test]
+fn unsafe_blocks_are_counted() {
+    let text = "// unsafe { no }\nunsafe fn f() { unsafe { g() } }\nlet x = unsafe { *y };\nunsafe impl Send for X {}";
+    assert_eq!(unsafe_blocks(text), 2);
 }
 
 #[test]

@@ -87,7 +87,9 @@ pub fn poll(worker: &Core, iface: &OpenIface) {
     if iface.polled.replace(true) {
         return;
     }
-    iface.enable_progress(UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
+    iface
+        .internal()
+        .enable_progress(UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
     note_idle(worker);
 }
 
@@ -100,7 +102,7 @@ pub fn round(worker: &Core) -> u32 {
         return count;
     }
     for iface in worker.ifaces.iter().filter(|iface| !iface.polled.get()) {
-        let news = iface.progress();
+        let news = iface.internal().progress();
         if news > 0 {
             poll(worker, iface);
         }

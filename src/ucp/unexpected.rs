@@ -150,7 +150,7 @@ fn pause(worker: &Core) {
         );
     }
     for iface in &worker.ifaces {
-        iface.disable_progress(UCT_PROGRESS_RECV);
+        iface.internal().disable_progress(UCT_PROGRESS_RECV);
     }
 }
 
@@ -159,6 +159,6 @@ fn resume(worker: &Core) {
     worker.unexpected.set_paused(worker, false);
     ucs_debug!("receiving goes on");
     for iface in worker.ifaces.iter().filter(|iface| iface.polled.get()) {
-        iface.enable_progress(UCT_PROGRESS_RECV);
+        iface.internal().enable_progress(UCT_PROGRESS_RECV);
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! One epoll descriptor contains the interfaces' descriptors and an eventfd of ours. `arm` returns BUSY when an event
 //! is pending; after OK, any message or signal makes the descriptor readable.
+#![forbid(unsafe_code)]
 
 use super::counters::Counter;
 use super::progress_thread::Handover;
@@ -194,7 +195,7 @@ pub fn thread_descriptors(w: &Core, thread: &Handover) -> Result<Vec<RawFd>> {
 }
 
 fn iface_fds(w: &Core) -> Result<Vec<RawFd>> {
-    let fds = w.ifaces.iter().map(|iface| iface_fd(iface.handle));
+    let fds = w.ifaces.iter().map(|iface| iface.internal().event_fd());
     fds.filter_map(Result::transpose).collect()
 }
 
@@ -209,23 +210,6 @@ impl Set {
             Set::Ours(e) => e.raw(),
             Set::Users(fd) => *fd,
         }
-    }
-}
-
-/// An interface's event descriptor, if it has one.
-fn iface_fd(iface: uct_iface_h) -> Result<Option<RawFd>> {
-    let mut fd = -1;
-    // SAFETY: an open interface, an out parameter of ours.
-    let code = unsafe {
-        match (*iface).ops.iface_event_fd_get {
-            Some(get) => get(iface, &mut fd),
-            None => UCS_ERR_UNSUPPORTED,
-        }
-    };
-    match Status::from_code(code) {
-        None => Ok((fd >= 0).then_some(fd)),
-        Some(Status::UNSUPPORTED) => Ok(None),
-        Some(e) => Err(e),
     }
 }
 
@@ -260,7 +244,7 @@ fn arm_ifaces(w: &Core) -> Result<()> {
     // A pending or later event may belong to an idle interface.
     w.rounds.look_soon();
     for iface in &w.ifaces {
-        match iface.arm(EVERYTHING) {
+        match iface.internal().arm(EVERYTHING) {
             Ok(()) | Err(Status::UNSUPPORTED) => {}
             failed => return failed,
         }
@@ -302,18 +286,13 @@ pub fn signal(w: &Core) -> Result<()> {
     Ok(())
 }
 
-/// Waits a little for a word in memory to change; may return without a change.
-///
-/// # Safety
-/// `word` must be readable.
-pub unsafe fn watch(word: *const u8) {
+/// Waits a little for what `read` reads to change; may return without a change.
+pub fn watch(read: impl Fn() -> u8) {
     /// Long enough to spare the caller's loop a few rounds, short enough not to delay it.
     const ROUNDS: usize = 1000;
-    // SAFETY: by the caller's promise; volatile, since others write it.
-    let before = unsafe { word.read_volatile() };
+    let before = read();
     for _ in 0..ROUNDS {
-        // SAFETY: as above.
-        if unsafe { word.read_volatile() } != before {
+        if read() != before {
             return;
         }
         core::hint::spin_loop();

@@ -80,61 +80,7 @@ impl OpenIface {
         }
     }
 
-    /// Has progress of the transport's worker poll it for `flags`: `UCT_PROGRESS_*`.
-    pub fn enable_progress(&self, flags: u32) {
-        // SAFETY: open as long as this, on the worker's thread.
-        unsafe {
-            if let Some(enable) = (*self.handle).ops.iface_progress_enable {
-                enable(self.handle, flags);
-            }
-        }
-    }
-
-    pub fn disable_progress(&self, flags: u32) {
-        // SAFETY: open as long as this, on the worker's thread.
-        unsafe {
-            if let Some(disable) = (*self.handle).ops.iface_progress_disable {
-                disable(self.handle, flags);
-            }
-        }
-    }
-
-    /// Polls it; returns how many things happened.
-    pub fn progress(&self) -> u32 {
-        // SAFETY: open as long as this, on the worker's thread.
-        unsafe {
-            (*self.handle)
-                .ops
-                .iface_progress
-                .map_or(0, |progress| progress(self.handle))
-        }
-    }
-
-    /// Orders what was posted before what follows.
-    pub fn fence(&self) -> Result<()> {
-        // SAFETY: open as long as this, on the worker's thread.
-        let code = unsafe {
-            (*self.handle)
-                .ops
-                .iface_fence
-                .map_or(UCS_OK, |fence| fence(self.handle, 0))
-        };
-        Status::from_code(code).map_or(Ok(()), Err)
-    }
-
-    /// Makes its event descriptor readable at the next of `events`. `UNSUPPORTED` without one.
-    pub fn arm(&self, events: u32) -> Result<()> {
-        // SAFETY: open as long as this, on the worker's thread.
-        let code = unsafe {
-            match (*self.handle).ops.iface_event_arm {
-                Some(arm) => arm(self.handle, events),
-                None => UCS_ERR_UNSUPPORTED,
-            }
-        };
-        Status::from_code(code).map_or(Ok(()), Err)
-    }
-
-    /// What UCP uses of it beyond C's op table.
+    /// Its operations.
     #[inline]
     pub fn internal(&self) -> InternalRef<'_> {
         // SAFETY: open until the worker closes it, which drops this.

@@ -21,6 +21,7 @@ use crate::wire::upstream::address::{Entry, Offer};
 use core::cell::Cell;
 use core::ffi::{c_uint, c_void};
 use core::marker::PhantomData;
+use std::os::fd::RawFd;
 
 /// An addition to C's registration flags: the registration is for one transfer, which the owner may revoke. A peer that
 /// writes afterwards is not at fault, and its data are dropped.
@@ -238,6 +239,77 @@ impl<'a> InternalRef<'a> {
 
     fn ops(self) -> &'static InternalOps {
         self.base.internal.ops
+    }
+
+    /// Has progress of the transport's worker poll it for `flags`: `UCT_PROGRESS_*`.
+    pub fn enable_progress(self, flags: u32) {
+        // SAFETY: an open interface, on its worker's thread; so below.
+        unsafe {
+            if let Some(enable) = (*self.handle).ops.iface_progress_enable {
+                enable(self.handle, flags);
+            }
+        }
+    }
+
+    pub fn disable_progress(self, flags: u32) {
+        // SAFETY: as above.
+        unsafe {
+            if let Some(disable) = (*self.handle).ops.iface_progress_disable {
+                disable(self.handle, flags);
+            }
+        }
+    }
+
+    /// Polls it; returns how many things happened.
+    pub fn progress(self) -> u32 {
+        // SAFETY: as above.
+        unsafe {
+            (*self.handle)
+                .ops
+                .iface_progress
+                .map_or(0, |progress| progress(self.handle))
+        }
+    }
+
+    /// Orders what was posted before what follows.
+    pub fn fence(self) -> Result<()> {
+        // SAFETY: as above.
+        let code = unsafe {
+            (*self.handle)
+                .ops
+                .iface_fence
+                .map_or(UCS_OK, |fence| fence(self.handle, 0))
+        };
+        Status::from_code(code).map_or(Ok(()), Err)
+    }
+
+    /// Makes its event descriptor readable at the next of `events`. `UNSUPPORTED` without one.
+    pub fn arm(self, events: u32) -> Result<()> {
+        // SAFETY: as above.
+        let code = unsafe {
+            match (*self.handle).ops.iface_event_arm {
+                Some(arm) => arm(self.handle, events),
+                None => UCS_ERR_UNSUPPORTED,
+            }
+        };
+        Status::from_code(code).map_or(Ok(()), Err)
+    }
+
+    /// Its event descriptor, if it has one.
+    pub fn event_fd(self) -> Result<Option<RawFd>> {
+        let mut fd = -1;
+        // SAFETY: as above, and an out parameter of ours.
+        let code = unsafe {
+            match (*self.handle).ops.iface_event_fd_get {
+                Some(get) => get(self.handle, &mut fd),
+                None => UCS_ERR_UNSUPPORTED,
+            }
+        };
+        match Status::from_code(code) {
+            None => Ok((fd >= 0).then_some(fd)),
+            Some(Status::UNSUPPORTED) => Ok(None),
+            Some(e) => Err(e),
+        }
     }
 
     /// `InternalIface::peer_identity`.

@@ -413,8 +413,8 @@ pub unsafe extern "C" fn ucp_worker_wait(worker: ucp_worker_h) -> ucs_status_t {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_worker_wait_mem(worker: ucp_worker_h, address: *mut c_void) {
     non_null!(; worker, address);
-    // SAFETY: the caller's word, written by another process or a device.
-    unsafe { wakeup::watch(address.cast()) };
+    // SAFETY: the caller's word; volatile, since another process or a device writes it.
+    wakeup::watch(|| unsafe { address.cast::<u8>().read_volatile() });
 }
 
 /// Wakes a wait. May be called by any thread, whatever the worker's thread mode.

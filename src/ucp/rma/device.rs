@@ -159,7 +159,7 @@ pub fn step(ep: &Ep, req: Req) -> Option<Result<TaskStep>> {
     let Err(e) = begun else {
         // It was posted before the fence and leaves after it: what follows waits for its reads.
         if ep.fenced.get() && direction == Direction::Get {
-            let ordered = ep.worker().ifaces[lane.iface].fence();
+            let ordered = ep.worker().ifaces[lane.iface].internal().fence();
             ordered.unwrap_or_else(|e| ucs_debug!("{}: a fence: {e}", ep.name()));
         }
         return Some(Ok(TaskStep::Done));

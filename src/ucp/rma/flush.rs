@@ -258,7 +258,7 @@ pub fn fence(w: &Core) -> Result<()> {
     }
     crate::ucs::sync::fence(crate::ucs::sync::Ordering::SeqCst);
     for iface in &w.ifaces {
-        iface.fence()?;
+        iface.internal().fence()?;
     }
     Ok(())
 }
