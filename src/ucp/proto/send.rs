@@ -218,6 +218,8 @@ impl Operation for SendOp {
         if let Stage::Unplanned { policy } = send.stage {
             send.stage = plan(ep, &send.kind, &send.data, policy);
         }
+        // The request may be over when the transport returns.
+        let len = send.data.len();
         match send.stage {
             Stage::Whole => {
                 let sync = if send.kind.waits_for_match() {
@@ -234,7 +236,7 @@ impl Operation for SendOp {
                 send.kind
                     .encode(&mut Writer::new(&mut header), RequestName::default());
                 zcopy::send_message(req, ep, send.kind.id(), &header, &send.data)?;
-                ep.sent.long.zero_copy.add(send.data.len());
+                ep.sent.long.zero_copy.add(len);
                 Ok(TaskStep::Done)
             }
             Stage::Fragments { message, .. } if ep.worker().proto().is_shared(message) => {
@@ -247,13 +249,13 @@ impl Operation for SendOp {
                         return Err(e);
                     }
                 }
-                ep.sent.long.fragments.add(send.data.len());
+                ep.sent.long.fragments.add(len);
                 sent(ep, req, send);
                 Ok(TaskStep::Done)
             }
             Stage::Fragments { message, offset } => {
                 let mut at = offset;
-                while at < send.data.len() {
+                while at < len {
                     match send_fragment(ep, req, send, message, at) {
                         Ok(n) => at += n,
                         Err(e) => {
@@ -265,7 +267,7 @@ impl Operation for SendOp {
                         }
                     }
                 }
-                ep.sent.long.fragments.add(send.data.len());
+                ep.sent.long.fragments.add(len);
                 sent(ep, req, send);
                 Ok(TaskStep::Done)
             }
