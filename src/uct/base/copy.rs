@@ -45,6 +45,11 @@ impl<'a> Payload<'a> {
         self.len
     }
 
+    #[inline(always)]
+    pub fn is_empty(self) -> bool {
+        self.len == 0
+    }
+
     /// Readable for `len` bytes.
     #[inline(always)]
     pub fn as_ptr(self) -> *const u8 {
@@ -53,11 +58,11 @@ impl<'a> Payload<'a> {
 
     #[inline(always)]
     pub fn bytes(self) -> &'a [u8] {
-        match self.len {
-            0 => &[],
-            // SAFETY: by the promise of `new`.
-            len => unsafe { core::slice::from_raw_parts(self.at, len) },
+        if self.is_empty() {
+            return &[];
         }
+        // SAFETY: by the promise of `new`.
+        unsafe { core::slice::from_raw_parts(self.at, self.len) }
     }
 
     /// The first word, which is read this once, and the bytes behind it. `None` if it is shorter.
