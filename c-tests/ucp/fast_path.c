@@ -30,7 +30,7 @@ typedef struct {
     const char *name;
     void (*run)(int i);
     int locked; /* locked instructions that belong to it */
-    void (*before)(int i), (*after)(void); /* not looked at, may be missing */
+    void (*before)(int i), (*after)(void); /* not looked at; NULL for nothing */
 } scenario_t;
 
 static side_t one, two, *from, *to;
@@ -196,18 +196,18 @@ static void fetch_add(int i)
 }
 
 static const scenario_t scenarios[] = {
-    {"tag, expected", tag_expected, 0},
+    {"tag, expected", tag_expected, 0, NULL, NULL},
     {"tag, send alone", tag_send, 0, tag_post, tag_finish},
     {"tag, reception alone", tag_receive, 0, tag_post_and_send, tag_finish},
-    {"tag, eight expected", tag_window, 0},
-    {"tag, unexpected", tag_unexpected, 0},
-    {"active message", am, 0},
-    {"stream, expected", stream_expected, 0},
-    {"stream, unexpected", stream_unexpected, 0},
-    {"put", put, 0},
-    {"get", get, 0},
-    {"add", add, 1},
-    {"fetch and add", fetch_add, 1},
+    {"tag, eight expected", tag_window, 0, NULL, NULL},
+    {"tag, unexpected", tag_unexpected, 0, NULL, NULL},
+    {"active message", am, 0, NULL, NULL},
+    {"stream, expected", stream_expected, 0, NULL, NULL},
+    {"stream, unexpected", stream_unexpected, 0, NULL, NULL},
+    {"put", put, 0, NULL, NULL},
+    {"get", get, 0, NULL, NULL},
+    {"add", add, 1, NULL, NULL},
+    {"fetch and add", fetch_add, 1, NULL, NULL},
 };
 enum { SCENARIOS = sizeof(scenarios) / sizeof(scenarios[0]) };
 
