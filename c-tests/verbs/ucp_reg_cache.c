@@ -3,8 +3,8 @@
  * device would write into the pages that were there, or read them. Run by tests/verbs with UCX_TLS=rc_verbs. */
 #define _GNU_SOURCE
 #include "peers.h"
+#include "stand_in.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -21,20 +21,6 @@ static unsigned char *from, *to;
 static uint64_t seed;
 static int kept;    /* registrations are kept here */
 static int limited; /* one of this length at a time */
-
-static long *setting(const char *name)
-{
-    static long *(*find)(const char *);
-
-    if (find == NULL) {
-        void *library = dlopen("libibverbs.so.1", RTLD_NOW | RTLD_NOLOAD);
-
-        CHECK(library != NULL);
-        find = (long *(*)(const char *))dlsym(library, "fake_verbs_setting");
-        CHECK(find != NULL);
-    }
-    return find(name);
-}
 
 /* Sends a message between these buffers; gives the number of registrations that it took. */
 static long registrations_of(unsigned char *source, unsigned char *target)

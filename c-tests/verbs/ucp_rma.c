@@ -2,8 +2,8 @@
  * origin's worker makes progress, so that the owner's processor can have no part in what works here. The settings of the
  * stand-in are changed as the test goes. Run by tests/verbs with UCX_TLS=rc_verbs. */
 #include "peers.h"
+#include "stand_in.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,21 +15,6 @@ static ucp_ep_h ep, back;
 static ucp_rkey_h rkey;
 static unsigned char *from, *to, *memory;
 static uint64_t remote;
-
-/* A setting or count of the stand-in. */
-static long *setting(const char *name)
-{
-    static long *(*find)(const char *);
-
-    if (find == NULL) {
-        void *library = dlopen("libibverbs.so.1", RTLD_NOW | RTLD_NOLOAD);
-
-        CHECK(library != NULL);
-        find = (long *(*)(const char *))dlsym(library, "fake_verbs_setting");
-        CHECK(find != NULL);
-    }
-    return find(name);
-}
 
 static ucs_status_t finish(ucs_status_ptr_t request)
 {
