@@ -1,10 +1,11 @@
 //! The constants of `src/c/cuda.rs` are those of NVIDIA's `cuda.h`: one `_Static_assert` each, compiled by the C
 //! compiler. `tests/cuda` runs this with the header's folder in CUDA_INCLUDE.
 
+mod c_assertions;
+
 use ferrucx::c::cuda::CUDA_CONSTANTS;
+use std::ffi::OsStr;
 use std::fmt::Write;
-use std::path::Path;
-use std::process::Command;
 
 /// How many assertions fail when `shift` is added to every expected value.
 fn failures(shift: u64) -> (usize, String) {
@@ -13,19 +14,9 @@ fn failures(shift: u64) -> (usize, String) {
         let value = value + shift;
         writeln!(text, "_Static_assert({name} == {value}, \"{name}\");").unwrap();
     }
-    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("cuda_layout_{shift}.c"));
-    std::fs::write(&file, text).unwrap();
     let include = std::env::var_os("CUDA_INCLUDE").expect("CUDA_INCLUDE");
-    let out = Command::new("cc")
-        .args(["-fsyntax-only", "-fmax-errors=0", "-I"])
-        .arg(include)
-        .arg(&file)
-        .output()
-        .expect("the C compiler");
-    let said = String::from_utf8_lossy(&out.stderr).into_owned();
-    let count = said.matches("static assertion failed").count();
-    assert_eq!(out.status.success(), count == 0, "{said}");
-    (count, said)
+    let folder = [OsStr::new("-I"), &include];
+    c_assertions::failures(&format!("cuda_layout_{shift}"), &text, &folder)
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! The layouts and constants of `src/c/verbs` are those of the system's `infiniband/verbs.h`: one
 //! `_Static_assert` for each size, offset and constant, compiled by the C compiler.
 
+mod c_assertions;
+
 use ferrucx::c::verbs::{
     ALL_CONSTANTS, ALL_LAYOUTS, ibv_gid, ibv_send_wr, ibv_send_wr_atomic, ibv_send_wr_rdma,
     ibv_send_wr_ud,
@@ -91,18 +93,8 @@ fn failures(text: &str) -> (usize, String) {
         "{}",
         String::from_utf8_lossy(&need.stdout)
     );
-    let dir = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let file = dir.join(format!("verbs_layout_{}.c", text.len()));
-    std::fs::write(&file, text).unwrap();
-    let out = Command::new("cc")
-        .args(["-fsyntax-only", "-fmax-errors=0"])
-        .arg(&file)
-        .output()
-        .expect("the C compiler");
-    let said = String::from_utf8_lossy(&out.stderr).into_owned();
-    let count = said.matches("static assertion failed").count();
-    assert_eq!(out.status.success(), count == 0, "{said}");
-    (count, said)
+    let name = format!("verbs_layout_{}", text.len());
+    c_assertions::failures::<&str>(&name, text, &[])
 }
 
 #[test]
