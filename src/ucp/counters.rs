@@ -22,6 +22,12 @@ impl Counter {
         self.0.store(before.wrapping_add(n), Ordering::Relaxed);
     }
 
+    /// The last `add` has come to nothing.
+    #[cold]
+    pub fn take_back(&self, n: u64) {
+        self.add(n.wrapping_neg());
+    }
+
     pub fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
@@ -38,8 +44,8 @@ impl Tally {
     /// The last `add` has come to nothing.
     #[cold]
     pub fn take_back(&self, bytes: usize) {
-        self.count.add(1u64.wrapping_neg());
-        self.bytes.add((bytes as u64).wrapping_neg());
+        self.count.take_back(1);
+        self.bytes.take_back(bytes as u64);
     }
 
     #[inline(always)]
@@ -203,7 +209,7 @@ impl Sent {
     #[cold]
     #[inline(never)]
     pub fn take_back_short(&self) {
-        self.short.add(1u64.wrapping_neg());
+        self.short.take_back(1);
     }
 
     fn absorb(&self, other: &Sent) {
