@@ -7,11 +7,11 @@ import pathlib
 import re
 import statistics
 import subprocess
-import sys
 
 from reach import goals
 from rows import gain_of, state_of
 
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 TITLES = {
     "start": "Start-up",
     "endpoints": "Endpoints and idle peers",
@@ -68,10 +68,7 @@ def how(records):
 def draw(path, charts, target):
     """Draws the charts, with a plotting library in an environment of its own."""
     tools = target / "charts-tools"
-    if not (tools / "complete").exists():
-        subprocess.run([sys.executable, "-m", "venv", "--clear", tools], check=True)
-        subprocess.run([tools / "bin/pip", "install", "-q", "--disable-pip-version-check", "matplotlib==3.11.2"], check=True)
-        (tools / "complete").touch()
+    subprocess.run([ROOT / "scripts/venv", tools, "matplotlib==3.11.2"], check=True)
     script = pathlib.Path(__file__).with_name("charts.py")
     subprocess.run([tools / "bin/python", script, path, charts, json.dumps(TITLES)], check=True)
 
