@@ -10,7 +10,7 @@ use crate::c::*;
 use crate::ucp::counters::Sent;
 use crate::ucp::op::Op;
 use crate::ucs::tracepoint;
-use crate::uct::base::copy::copy;
+use crate::uct::base::copy::{SHORT, copy_short};
 use crate::uct::internal::Short;
 use crate::wire::header::AmId;
 use core::cell::{Cell, RefCell};
@@ -62,6 +62,7 @@ impl ShortRoute {
         len: usize,
     ) -> ucs_status_t {
         const WORD: usize = size_of::<u64>();
+        const { assert!(MAX_TOGETHER - WORD <= SHORT) };
         let mut bytes = [MaybeUninit::<u64>::uninit(); MAX_TOGETHER / WORD];
         if len > (bytes.len() - 1) * WORD {
             return UCS_ERR_NO_RESOURCE;
@@ -70,7 +71,7 @@ impl ShortRoute {
         let at = bytes.as_mut_ptr();
         // SAFETY: there is room, as checked; the route is for a word and `len` bytes, which were just written.
         unsafe {
-            copy(payload, at.add(1).cast(), len);
+            copy_short(payload, at.add(1).cast(), len);
             let code = self.send(sent, id, header[0], at.cast(), WORD + len);
             if code != UCS_OK {
                 sent.take_back_short();

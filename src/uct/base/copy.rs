@@ -115,6 +115,30 @@ pub unsafe fn copy_small(from: *const u8, to: *mut u8, len: usize) {
     }
 }
 
+/// The longest length of `copy_short`.
+pub const SHORT: usize = 128;
+
+/// As `copy_small`, of up to `SHORT` bytes: what a short message has.
+///
+/// # Safety
+/// As `copy`; `len` at most `SHORT`.
+#[inline(always)]
+pub unsafe fn copy_short(from: *const u8, to: *mut u8, len: usize) {
+    debug_assert!(len <= SHORT);
+    // SAFETY: as in `copy_small`.
+    unsafe {
+        if len <= SMALL {
+            copy_small(from, to, len);
+        } else if len <= 2 * SMALL {
+            ends::<[u128; 1]>(from, to, len);
+        } else if len <= 4 * SMALL {
+            ends::<[u128; 2]>(from, to, len);
+        } else {
+            ends::<[u128; 4]>(from, to, len);
+        }
+    }
+}
+
 /// As `copy`, if `to` is in this core's cache, as a receive buffer mostly is: the C library is faster until the string
 /// instruction has amortized its start.
 ///
@@ -222,9 +246,14 @@ mod tests {
     #[test]
     fn every_length_is_copied_whole_and_no_further() {
         let source: [u8; 4200] = core::array::from_fn(|i| (i as u8).wrapping_add(1));
-        for len in (0..=120).chain([1023, 1024, 1025, 4000]) {
+        for len in (0..=SHORT).chain([1023, 1024, 1025, 4000]) {
             let mut out = [0u8; 4200];
-            for way in [copy, copy_home] {
+            let ways: &[unsafe fn(*const u8, *mut u8, usize)] = if len <= SHORT {
+                &[copy, copy_home, copy_short]
+            } else {
+                &[copy, copy_home]
+            };
+            for way in ways {
                 out.fill(0);
                 // SAFETY: both arrays are longer.
                 unsafe { way(source.as_ptr(), out.as_mut_ptr().add(3), len) };
