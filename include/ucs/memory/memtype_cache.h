@@ -58,7 +58,7 @@ void ucs_memtype_cache_cleanup(void);
  *
  * @param[in] address Start.
  * @param[in] size Bytes.
- * @param[out] mem_info What is known.
+ * @param[out] mem_info What is known; may be NULL where nothing is.
  * @return UCS_OK. UCS_ERR_NO_ELEM when nothing is known of the first byte. UCS_ERR_UNSUPPORTED
  *   where the cache is off.
  */

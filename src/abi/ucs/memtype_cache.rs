@@ -50,7 +50,7 @@ pub extern "C" fn ucs_memtype_cache_cleanup() {
 ///
 /// - `address` (in): Start.
 /// - `size` (in): Bytes.
-/// - `mem_info` (out): What is known.
+/// - `mem_info` (out): What is known; may be NULL where nothing is.
 /// - returns: UCS_OK. UCS_ERR_NO_ELEM when nothing is known of the first byte. UCS_ERR_UNSUPPORTED
 ///   where the cache is off.
 ///
@@ -62,9 +62,10 @@ pub unsafe extern "C" fn ucs_memtype_cache_lookup(
     size: usize,
     mem_info: *mut ucs_memory_info_t,
 ) -> ucs_status_t {
-    non_null!(UCS_ERR_INVALID_PARAM; mem_info);
     match with_cache(|cache| cache.lookup(address.addr(), size)) {
         Ok(found) => {
+            // Not before: libfabric asks for nothing, without a place for an answer, to have the cache made.
+            non_null!(UCS_ERR_INVALID_PARAM; mem_info);
             let from = (&raw const found).cast::<u8>();
             let known = offset_of!(ucs_memory_info_t, mem_flags);
             // SAFETY: checked above; the caller vouches for these bytes.
