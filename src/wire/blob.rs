@@ -10,7 +10,7 @@ use super::{Reader, Writer, upstream};
 /// Bytes of the head.
 pub const HEAD: usize = 8;
 const MAGIC: u8 = 0xfc;
-const VERSION: u8 = 6;
+const VERSION: u8 = 7;
 
 /// A sum that tells damaged or foreign bytes from ours, not an attacker's: every run of up to 16 wrong bits is
 /// noticed, others but once in 65536.

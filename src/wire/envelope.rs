@@ -284,23 +284,23 @@ mod tests {
     }
 
     #[test]
-    fn bytes_of_version_6() {
+    fn bytes_of_version_7() {
         let body: Vec<u8> = (1..=30).collect();
         assert_eq!(
             hex(&wrap_address(0x1122_3344_5566_7788, &body, &[])),
             "208877665544332211\
-             9f1f3300cf06af30b7c70102030405060708090a0b0c0d0e0f1011121314151617\
+             9f1f3300cf078e20b7c70102030405060708090a0b0c0d0e0f1011121314151617\
              9f8718191a1b1c1d1e"
         );
         assert_eq!(
             hex(&wrap_key(&body)),
             "00000000000000800026\
-             3100cd06cf5e68d20102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1eff"
+             3100cd07ee4e68d20102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1eff"
         );
         assert_eq!(
             hex(&wrap_handle(&body[..10])),
             "2c01000000000000000000\
-             2c00d006fd5fcf400102030405060708090a000000000000000000000000000000"
+             2c00d007dc4fcf400102030405060708090a000000000000000000000000000000"
         );
         let private = Private {
             ep: 7,

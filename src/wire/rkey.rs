@@ -1,8 +1,11 @@
 //! Remote keys and exported memory handles: which memory, and by which ways it can be reached.
 //!
-//! Owner's worker-independent context id (8), region id (8), address (8), length (8), memory type (1),
-//! uses (1), count (1), then a key for each memory domain: component (1), domain (1), length (1), the domain's key. In messages
-//! between processes of ours a blob's head stands before it; what applications exchange is `envelope`'s.
+//! Owner's worker-independent context id (8), region id (8), how many bytes the address (low half) and the length (high half)
+//! have (1), these, memory type and uses (1), count (1), then a key for each memory domain: component (1), domain (1), length
+//! (1), the domain's key. In messages between processes of ours a blob's head stands before it; what applications exchange is
+//! `envelope`'s.
+//!
+//! Programs have room for what upstream's keys need: libfabric keeps 64 bytes for one. So a key is no longer than it must be.
 
 use super::blob::{self, BlobError, HEAD};
 use super::{Reader, Writer, envelope};
@@ -39,8 +42,10 @@ pub const WRITE: u8 = 2;
 /// It is a handle for processes of the same machine, not a key for accesses.
 pub const EXPORTED: u8 = 4;
 
-/// Bytes before the domains' keys, the last of which is their number.
+/// Most bytes before the domains' keys, the last of which is their number.
 const FIXED: usize = 35;
+/// Where the uses begin in the byte of the memory type.
+const USES_SHIFT: u32 = 5;
 /// Bytes that keys of this library rarely exceed.
 const USUAL: usize = 120;
 
@@ -96,11 +101,14 @@ impl Rkey {
         let mut w = Writer::new(&mut fixed);
         w.u64(self.context);
         w.u64(self.region);
-        w.u64(self.address);
-        w.u64(self.length);
-        w.u8(self.mem_type);
-        w.u8(self.uses);
-        out.extend_from_slice(&fixed);
+        let sizes = [self.address, self.length].map(significant_bytes);
+        w.u8(sizes[0] as u8 | (sizes[1] as u8) << 4);
+        w.bytes(&self.address.to_le_bytes()[..sizes[0]]);
+        w.bytes(&self.length.to_le_bytes()[..sizes[1]]);
+        w.u8(self.mem_type | self.uses << USES_SHIFT);
+        w.u8(0);
+        let len = w.len();
+        out.extend_from_slice(&fixed[..len]);
         let count = out.len() - 1;
         for k in &self.keys {
             if out.len() + 3 + k.key.len() > end || out[count] == u8::MAX {
@@ -114,8 +122,11 @@ impl Rkey {
 
     fn take(body: &[u8]) -> Option<Rkey> {
         let mut r = Reader::new(body);
-        let (context, region, address, length) = (r.u64()?, r.u64()?, r.u64()?, r.u64()?);
-        let (mem_type, uses, count) = (r.u8()?, r.u8()?, r.u8()?);
+        let (context, region, sizes) = (r.u64()?, r.u64()?, r.u8()?);
+        let address = of_bytes(r.bytes(usize::from(sizes & 0xf))?)?;
+        let length = of_bytes(r.bytes(usize::from(sizes >> 4))?)?;
+        let (kind, count) = (r.u8()?, r.u8()?);
+        let (mem_type, uses) = (kind & ((1 << USES_SHIFT) - 1), kind >> USES_SHIFT);
         let mut keys = Vec::with_capacity(usize::from(count));
         for _ in 0..count {
             let (component, domain) = (r.u8()?, r.u8()?);
@@ -136,6 +147,18 @@ impl Rkey {
             keys,
         })
     }
+}
+
+/// How many bytes of the number are not zeros at its end.
+fn significant_bytes(number: u64) -> usize {
+    (u64::BITS - number.leading_zeros()).div_ceil(8) as usize
+}
+
+/// The number of these bytes, of which there are eight at most.
+fn of_bytes(bytes: &[u8]) -> Option<u64> {
+    let mut number = [0; 8];
+    number.get_mut(..bytes.len())?.copy_from_slice(bytes);
+    Some(u64::from_le_bytes(number))
 }
 
 #[cfg(test)]
@@ -187,6 +210,33 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn numbers_of_each_length_come_back() {
+        let mut key = sample(&TestRng::new(2), READ | WRITE | EXPORTED);
+        key.mem_type = 31;
+        for bits in 0..=64 {
+            key.address = u64::MAX.checked_shr(64 - bits).unwrap_or(0);
+            key.length = u64::MAX.checked_shr(bits).unwrap_or(0);
+            assert_eq!(Rkey::unpack(&key.pack()).as_ref(), Ok(&key));
+        }
+        let mut body = Vec::new();
+        key.put(&mut body, 200);
+        for sizes in 0..=u8::MAX {
+            body[16] = sizes;
+            let fits = sizes & 0xf <= 8 && sizes >> 4 <= 8;
+            assert!(fits || Rkey::take(&body).is_none(), "{sizes:#x}");
+        }
+    }
+
+    #[test]
+    fn key_of_a_network_has_the_room_that_programs_keep() {
+        let mut key = sample(&TestRng::new(4), READ | WRITE);
+        key.address = 0x7fff_ffff_f000;
+        key.length = 1 << 39;
+        key.keys[0].key = vec![0xff; 8];
+        assert!(key.to_envelope().len() <= 64);
     }
 
     #[test]
