@@ -3,6 +3,7 @@
 //! Called by the log, and by all who ask /proc and /sys.
 #![forbid(unsafe_code)]
 
+use super::machine;
 use super::safe_calls;
 use std::ffi::CString;
 use std::fs::{File, OpenOptions};
@@ -65,6 +66,18 @@ pub fn read_kernel_text(path: impl AsRef<Path>) -> io::Result<String> {
     }
     text.truncate(len);
     String::from_utf8(text).map_err(|_| io::ErrorKind::InvalidData.into())
+}
+
+/// Opens a file to write, which a variable of the environment names. `PermissionDenied` in a process with raised
+/// privileges, whose caller must not choose files.
+pub fn open_named_by_variable(options: &OpenOptions, path: impl AsRef<Path>) -> io::Result<File> {
+    if machine::secure_execution() {
+        return Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            "a process with raised privileges writes no file that a variable names",
+        ));
+    }
+    options.open(path)
 }
 
 /// Holds what stands at a path, without opening it.

@@ -7,9 +7,10 @@ use crate::abi::args::non_null;
 use crate::abi::ucs::names::Names;
 use crate::abi::ucs::text_of;
 use crate::c::prelude::*;
-use crate::sys::process;
+use crate::sys::{machine, process};
 use crate::ucs::compat::profile::{DISABLED, Place, Profile};
 use crate::ucs::config::{global, var};
+use crate::ucs_warn;
 use once_cell::race::OnceBox;
 use std::sync::atomic::{AtomicI16, AtomicPtr, Ordering};
 
@@ -39,6 +40,12 @@ fn from_options() -> Option<Profile> {
     let fixed = global::fixed();
     let modes = fixed.bitmap(var!(global::READ_ONLY, "PROFILE_MODE")) as u32;
     let size = fixed.memunits(var!(global::READ_ONLY, "PROFILE_LOG_SIZE"));
+    if modes != 0 && machine::secure_execution() {
+        ucs_warn!(
+            "UCX_PROFILE_MODE: a process with raised privileges writes no file that a variable names"
+        );
+        return None;
+    }
     let profile = Profile::new(
         modes,
         fixed.str(var!(global::READ_ONLY, "PROFILE_FILE")),

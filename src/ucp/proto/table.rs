@@ -8,6 +8,7 @@
 
 use super::send;
 use crate::c::*;
+use crate::sys::file;
 use crate::ucp::config::TABLE;
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Capability, Ep};
@@ -20,7 +21,10 @@ use crate::ucs::log;
 use crate::ucs_error;
 use crate::wire::header::{AmHdr, StreamHdr};
 use crate::wire::id::EpName;
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::path::Path;
 
 /// A range of lengths ends at the next one's start.
 struct Row {
@@ -88,7 +92,11 @@ pub fn describe(ep: &Ep) {
                     }
                 })
                 .collect();
-            if let Err(e) = std::fs::write(std::path::Path::new(dir).join(&name), text) {
+            let mut options = OpenOptions::new();
+            options.write(true).create(true).truncate(true);
+            let written = file::open_named_by_variable(&options, Path::new(dir).join(&name))
+                .and_then(|mut file| file.write_all(text.as_bytes()));
+            if let Err(e) = written {
                 ucs_error!("UCX_PROTO_INFO_DIR={dir}: {name} cannot be written: {e}");
             }
         }
