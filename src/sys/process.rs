@@ -2,8 +2,10 @@
 
 use crate::sys::file::read_kernel_text;
 use crate::sys::safe_calls;
+use core::sync::atomic::{AtomicU64, Ordering};
 use once_cell::race::OnceBox;
 use std::io;
+use std::os::fd::RawFd;
 use std::thread::JoinHandle;
 
 /// The process id, from the kernel.
@@ -91,6 +93,47 @@ pub unsafe fn set_once(lock: *mut libc::pthread_mutex_t, initialized: *mut i32) 
 pub fn at_exit(function: extern "C" fn()) {
     // SAFETY: any function is allowed; C's start-up code ties the call to the object that registers it.
     unsafe { libc::atexit(function) };
+}
+
+/// The process and the descriptor of `notify_on_signal`: pid in the upper half, descriptor plus one in the lower.
+static NOTIFIED: AtomicU64 = AtomicU64::new(0);
+
+fn notified(fd: RawFd) -> u64 {
+    u64::from(pid()) << 32 | (fd as u64 + 1)
+}
+
+/// From now on a signal makes an event descriptor readable, in this process alone. The last call counts.
+pub fn notify_on_signal(signal: i32, fd: RawFd) -> io::Result<()> {
+    extern "C" fn on_signal(_: i32) {
+        let to = NOTIFIED.load(Ordering::Relaxed);
+        let fd = (to as u32).wrapping_sub(1) as RawFd;
+        // A child of fork() has the handler too.
+        if to != 0 && to == notified(fd) {
+            // SAFETY: takes no argument; the thread's own.
+            let errno = unsafe { libc::__errno_location() };
+            // SAFETY: readable as long as the thread runs.
+            let before = unsafe { errno.read() };
+            // Nothing but a counter at its limit refuses.
+            let _ = safe_calls::write(fd, &1u64.to_ne_bytes());
+            // SAFETY: writable as long as the thread runs.
+            unsafe { errno.write(before) };
+        }
+    }
+    NOTIFIED.store(notified(fd), Ordering::Relaxed);
+    // SAFETY: sigaction is plain integers and an optional function; all zeros is a value of it.
+    let mut action: libc::sigaction = unsafe { core::mem::zeroed() };
+    action.sa_sigaction = on_signal as *const () as usize;
+    action.sa_flags = libc::SA_RESTART;
+    // SAFETY: a readable struct, whose handler does what a handler may; the old action is not asked for.
+    match unsafe { libc::sigaction(signal, &action, core::ptr::null_mut()) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Signals do not notify this descriptor any more. The handler stays: without it most signals end the process.
+pub fn stop_notifying(fd: RawFd) {
+    let _ = NOTIFIED.compare_exchange(notified(fd), 0, Ordering::Relaxed, Ordering::Relaxed);
 }
 
 /// Ends the process with SIGABRT.

@@ -9,6 +9,7 @@
 
 use crate::ucs::json::Object;
 use crate::ucs::sync::{AtomicU64, Ordering};
+use std::collections::BTreeMap;
 
 /// A number that one thread changes and others may read.
 #[derive(Default)]
@@ -184,6 +185,29 @@ impl Counters {
         object.number("unexpected_bytes", self.unexpected.bytes.get());
         object.number("wake_ups", wake_ups.get());
         object.end()
+    }
+
+    /// All by name, such as `sent_eager` and `sent_eager_bytes`.
+    pub fn totals(&self, sent: &Sent, wake_ups: &Counter) -> BTreeMap<String, u64> {
+        let single = self.single().into_iter();
+        let mut totals: BTreeMap<_, _> = single
+            .chain([("sent_short", &sent.short), ("wake_ups", wake_ups)])
+            .map(|(name, counter)| (name.to_owned(), counter.get()))
+            .collect();
+        let sent = sent
+            .long
+            .all()
+            .map(|(name, tally)| (format!("sent_{name}"), tally));
+        let fetched = self
+            .fetched
+            .all()
+            .map(|(name, tally)| (format!("fetched_{name}"), tally));
+        let unexpected = [("unexpected".to_owned(), &self.unexpected)];
+        for (name, tally) in sent.into_iter().chain(fetched).chain(unexpected) {
+            totals.insert(format!("{name}_bytes"), tally.bytes.get());
+            totals.insert(name, tally.count.get());
+        }
+        totals
     }
 
     /// Lines for people, of those that are not zero.

@@ -153,11 +153,10 @@ impl Worker {
             super::wakeup::set(&worker)?;
         }
         after_fork::register(&worker);
-        if context.config.bool(var!(TABLE, "INFO_SOCKET")) {
-            // SAFETY: boxed; `Drop` ends the inspection before anything else.
-            let remote = unsafe { Remote::new(&worker) };
-            worker.inspection.begin(remote);
-        }
+        // SAFETY: boxed; `Drop` ends the inspection before anything else.
+        let remote = unsafe { Remote::new(&worker) };
+        let has_socket = context.config.bool(var!(TABLE, "INFO_SOCKET"));
+        worker.inspection.begin(remote, has_socket);
         if let Some(handover) = worker.wakeup.thread().cloned() {
             worker.progress_thread = Some(ProgressThread::start(&worker, handover)?);
         }

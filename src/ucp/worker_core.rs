@@ -28,6 +28,7 @@ use crate::wire::address::{Address, AddressEntry};
 use crate::wire::upstream::address::Offer;
 use core::cell::{Cell, RefCell};
 use core::ffi::{c_uint, c_void};
+use std::collections::BTreeMap;
 
 /// The parameters of `ucp_worker_create`.
 pub struct WorkerParams {
@@ -317,6 +318,12 @@ impl Core {
         self.counters.to_json(&sent, &self.wakeup.wake_ups)
     }
 
+    /// The same by name.
+    pub fn counter_totals(&self) -> BTreeMap<String, u64> {
+        let sent = after_fork::sent_by(self);
+        self.counters.totals(&sent, &self.wakeup.wake_ups)
+    }
+
     /// An unused number for a fragmented message. Only its receiver learns it, so nobody else can add fragments.
     pub fn next_message(&self) -> u64 {
         self.messages.borrow_mut().next()
@@ -355,6 +362,7 @@ impl Core {
 }
 
 /// A worker as other threads know it: they read what never changes and the counters, and have its progress make a call.
+#[derive(Clone)]
 pub struct Remote(*const Core);
 
 // SAFETY: the functions of `Remote` touch what any thread may: the callback queue's calls for other threads, the wake-up's
@@ -365,7 +373,7 @@ unsafe impl Sync for Remote {}
 
 impl Remote {
     /// # Safety
-    /// The worker stays where it is, and is there whenever a function of the result is called.
+    /// The worker stays where it is, and is there whenever a function of the result, or of a clone, is called.
     pub unsafe fn new(worker: &Core) -> Remote {
         Remote(worker)
     }
@@ -385,6 +393,11 @@ impl Remote {
 
     pub fn counters(&self) -> String {
         self.core().counters_json()
+    }
+
+    /// Its counters by name, as they are now.
+    pub fn totals(&self) -> BTreeMap<String, u64> {
+        self.core().counter_totals()
     }
 
     /// The worker's next progress calls `call`; a program that sleeps until something comes is woken.

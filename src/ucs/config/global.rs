@@ -1,7 +1,7 @@
 //! The options that belong to no component: log, errors, memory tracking, profiling, topology.
 //!
 //! `log` reads the first table when it starts; other parts of the library read what concerns them.
-//! What we do without (signal handlers, plug-ins, statistics of a debug build, the virtual file
+//! What we do without (signal handlers, plug-ins, the virtual file
 //! system) is accepted, checked and printed, and has no effect.
 
 use super::{Config, Kind, Row, Table};
@@ -17,6 +17,8 @@ pub const LOG_LEVELS: &[&str] = &[
 ];
 
 const HANDLE_ERRORS: &[&str] = &["bt", "freeze", "debug", "none"];
+/// In the order of `ucs_stats_formats_t`.
+const STATS_FORMATS: &[&str] = &["full", "agg", "summary"];
 const PROFILE_MODES: &[&str] = &["accum", "log"];
 const DISTANCES: &[(&str, &str)] = &[
     ("phb", "over a PCIe host bridge, usually the processor"),
@@ -252,6 +254,30 @@ pub static READ_ONLY: Table = Table {
             &Kind::Str,
             "Where the memory tracker reports.",
             "allocations are not tracked",
+        ),
+        Row::new(
+            "STATS_DEST",
+            "",
+            Kind::Str,
+            "Where the counters of workers are written: stdout, stderr or file:NAME, where %h stands for the host, %p for the process.",
+        ),
+        Row::new(
+            "STATS_TRIGGER",
+            "exit",
+            Kind::Str,
+            "When they are written: exit, signal:NUMBER or timer:TIME.",
+        ),
+        Row::new(
+            "STATS_FILTER",
+            "*",
+            Kind::StrArray,
+            "Patterns of the counters that are written.",
+        ),
+        Row::new(
+            "STATS_FORMAT",
+            "full",
+            Kind::Enum(STATS_FORMATS),
+            "full: each worker, as JSON; agg: their sum, as JSON; summary: the sum in a line of text.",
         ),
         Row::new(
             "PROFILE_MODE",
