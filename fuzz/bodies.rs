@@ -239,8 +239,9 @@ fn foreign(data: &[u8]) {
         }
     }
     if let Some(private) = Private::unwrap(data) {
-        assert_eq!(private.wrap(), data);
+        assert_eq!(Private::unwrap(&private.wrap(None)), Some(private));
     }
+    let _ = upstream::private::Private::decode(data, 0x19cf, 2, 10);
 }
 
 /// Addresses and keys of the transports.
@@ -353,13 +354,20 @@ fn upstream_messages(data: &[u8]) {
                 body: &body,
                 connection: 5,
                 device: None,
+                key: None,
             };
             let _ = on_event(ep.worker(), &UpstreamEvent::Message(message));
             // SAFETY: a live worker.
             unsafe { worker::ucp_worker_progress(w) };
             data = later;
         }
-        let _ = on_event(ep.worker(), &UpstreamEvent::Closed(5));
+        let _ = on_event(
+            ep.worker(),
+            &UpstreamEvent::Closed {
+                connection: 5,
+                key: Some(5),
+            },
+        );
     });
 }
 

@@ -1,10 +1,12 @@
 /* Two processes that send each other messages, one on our library and one on upstream's, or both on ours and in upstream's
  * format (tests/interop).
  *
- *     messages server|client HOST PORT [bare]
+ *     messages server|client HOST PORT [bare|sockets|sockets-back]
  *
  * bare: each passes on only what upstream understands of its address, and a key that says nothing, so that the other takes
  * it for a process of upstream's.
+ * sockets: the endpoints are made by socket address, at the port behind PORT, with error handling. Last the client closes its
+ * own, and the server's error handler is called once; sockets-back: the other way round.
  * They meet by a socket at PORT, where they exchange worker addresses and keep in step. Each message of LENGTHS goes both
  * ways by tag, before its receive is posted and after, synchronous and not, from and into contiguous memory, lists of
  * buffers and datatypes of their own; then as an active message with a reply, then by the stream; then it is put into
@@ -559,7 +561,82 @@ static void atomics(ucp_ep_h ep, int sends, size_t size, uint32_t number)
     meet(3 * number + 2);
 }
 
-static uint32_t accesses(ucp_ep_h ep, int is_server, uint32_t number)
+/* The endpoint's end, as its error handler sees it. */
+static int errors;
+static ucs_status_t last_error;
+
+static void on_error(void *arg, ucp_ep_h ep, ucs_status_t status)
+{
+    errors++;
+    last_error = status;
+}
+
+static void on_request(ucp_conn_request_h request, void *arg)
+{
+    CHECK(*(ucp_conn_request_h *)arg == NULL);
+    *(ucp_conn_request_h *)arg = request;
+}
+
+/* An endpoint by socket address. */
+static ucp_ep_h by_sockets(int is_server, const char *host, int port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};
+    ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_ERR_HANDLER | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE,
+                              .err_mode = UCP_ERR_HANDLING_MODE_PEER,
+                              .err_handler.cb = on_error};
+    ucp_conn_request_h request = NULL;
+    ucp_listener_h listener;
+    ucp_ep_h ep;
+
+    CHECK_EQ(inet_pton(AF_INET, host, &address.sin_addr), 1);
+    if (is_server) {
+        ucp_listener_params_t at = {.field_mask = UCP_LISTENER_PARAM_FIELD_SOCK_ADDR | UCP_LISTENER_PARAM_FIELD_CONN_HANDLER,
+                                    .sockaddr = {(struct sockaddr *)&address, sizeof(address)},
+                                    .conn_handler = {on_request, &request}};
+
+        CHECK_EQ(ucp_listener_create(worker, &at, &listener), UCS_OK);
+        meet(1);
+        while (request == NULL)
+            ucp_worker_progress(worker);
+        params.field_mask |= UCP_EP_PARAM_FIELD_CONN_REQUEST;
+        params.conn_request = request;
+    } else {
+        meet(1);
+        params.field_mask |= UCP_EP_PARAM_FIELD_FLAGS | UCP_EP_PARAM_FIELD_SOCK_ADDR;
+        params.flags = UCP_EP_PARAMS_FLAGS_CLIENT_SERVER;
+        params.sockaddr = (ucs_sock_addr_t){(struct sockaddr *)&address, sizeof(address)};
+    }
+    CHECK_EQ(ucp_ep_create(worker, &params, &ep), UCS_OK);
+    /* Until both sides know each other, keys cannot be unpacked. */
+    if (!is_server) {
+        ucp_request_param_t none = {0};
+
+        finish(ucp_ep_flush_nbx(ep, &none), UCS_OK);
+    }
+    meet(2);
+    if (is_server)
+        ucp_listener_destroy(listener);
+    return ep;
+}
+
+/* One side closes its endpoint, and the other one's fails. */
+static void end_by_sockets(ucp_ep_h ep, int closes)
+{
+    ucp_request_param_t param = {0};
+
+    CHECK_EQ(errors, 0);
+    if (!closes) {
+        while (errors == 0)
+            ucp_worker_progress(worker);
+        CHECK_EQ(last_error, UCS_ERR_CONNECTION_RESET);
+        param = (ucp_request_param_t){.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = UCP_EP_CLOSE_FLAG_FORCE};
+    }
+    finish(ucp_ep_close_nbx(ep, &param), UCS_OK);
+    meet(3);
+    CHECK_EQ(errors, !closes);
+}
+
+static uint32_t accesses(ucp_ep_h ep, int is_server, int with_atomics, uint32_t number)
 {
     for (size_t i = 0; i < COUNT; i++) {
         for (int way = 0; way < 4; way++)
@@ -567,7 +644,7 @@ static uint32_t accesses(ucp_ep_h ep, int is_server, uint32_t number)
         for (int way = 0; way < 2; way++)
             get(ep, way == is_server, LENGTHS[i], number++);
     }
-    for (int way = 0; way < 2; way++) {
+    for (int way = 0; way < 2 && with_atomics; way++) {
         atomics(ep, way == is_server, 4, number++);
         atomics(ep, way == is_server, 8, number++);
     }
@@ -576,7 +653,8 @@ static uint32_t accesses(ucp_ep_h ep, int is_server, uint32_t number)
 
 int main(int argc, char **argv)
 {
-    int is_server, is_bare = argc == 5 && strcmp(argv[4], "bare") == 0;
+    const char *mode = argc == 5 ? argv[4] : "";
+    int is_server, is_bare = strcmp(mode, "bare") == 0, has_sockets = strncmp(mode, "sockets", 7) == 0;
     ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES, 
                            .features = UCP_FEATURE_TAG | UCP_FEATURE_AM | UCP_FEATURE_STREAM | UCP_FEATURE_RMA |
                                        UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64};
@@ -591,14 +669,17 @@ int main(int argc, char **argv)
     uint32_t number = 0;
     void *theirs;
 
-    CHECK_EQ(argc, 4 + is_bare);
+    CHECK_EQ(argc, 4 + (is_bare || has_sockets));
     is_server = strcmp(argv[1], "server") == 0;
     CHECK_EQ(ucp_init(&params, NULL, &context), UCS_OK);
     CHECK_EQ(ucp_worker_create(context, &worker_params, &worker), UCS_OK);
     set_handlers();
     out_of_band = connected(is_server, argv[2], atoi(argv[3]));
     CHECK_EQ(ucp_worker_get_address(worker, &own, &own_length), UCS_OK);
-    if (is_bare) {
+    if (has_sockets) {
+        ep = by_sockets(is_server, argv[2], atoi(argv[3]) + 1);
+        theirs = NULL;
+    } else if (is_bare) {
         uint8_t copy[4096];
 
         CHECK(own_length + 2 <= sizeof(copy));
@@ -608,9 +689,11 @@ int main(int argc, char **argv)
         theirs = exchange(own, own_length);
     }
     ucp_worker_release_address(worker, own);
-    ep_params.address = theirs;
-    CHECK_EQ(ucp_ep_create(worker, &ep_params, &ep), UCS_OK);
-    free(theirs);
+    if (!has_sockets) {
+        ep_params.address = theirs;
+        CHECK_EQ(ucp_ep_create(worker, &ep_params, &ep), UCS_OK);
+        free(theirs);
+    }
     for (size_t i = 0; i < COUNT; i++) {
         for (int way = 0; way < 8; way++) {
             if ((way & 1) == is_server)
@@ -630,15 +713,19 @@ int main(int argc, char **argv)
         }
     }
     exchange_keys(context, ep, is_bare, &mapped);
-    /* 1.22 refuses accesses then, also among its own kind. */
+    /* 1.22 refuses accesses then, also among its own kind, and atomics on endpoints by socket address. */
     if (getenv("OLD_PROTOCOLS") == NULL)
-        number = accesses(ep, is_server, number);
+        number = accesses(ep, is_server, !has_sockets, number);
     flush(ep);
     meet(3 * number);
     ucp_rkey_destroy(their_key);
     CHECK_EQ(ucp_mem_unmap(context, mapped), UCS_OK);
-    finish(ucp_ep_close_nbx(ep, &param), UCS_OK);
-    meet(3 * number + 1);
+    if (has_sockets) {
+        end_by_sockets(ep, is_server == (strcmp(mode, "sockets-back") == 0));
+    } else {
+        finish(ucp_ep_close_nbx(ep, &param), UCS_OK);
+        meet(3 * number + 1);
+    }
     ucp_worker_destroy(worker);
     ucp_cleanup(context);
     printf("all have come\n");

@@ -543,7 +543,7 @@ pub static TABLE: Table = Table {
             "UPSTREAM_PEERS",
             "n",
             Kind::Bool,
-            "Talk to processes of upstream UCX over tcp: messages, by worker address. Experimental.",
+            "Talk to processes of upstream UCX over tcp, by worker address and by socket address. Experimental.",
         ),
         Row::new(
             "WIREUP_TIMEOUT",

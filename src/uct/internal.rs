@@ -18,9 +18,11 @@ pub use crate::uct::base::iface::{IfaceBase, base_of};
 use crate::uct::base::iov::Iov;
 use crate::uct::table;
 use crate::wire::upstream::address::{Entry, Offer};
+use crate::wire::upstream::private::Private;
 use core::cell::Cell;
 use core::ffi::{c_uint, c_void};
 use core::marker::PhantomData;
+use std::net::IpAddr;
 use std::os::fd::RawFd;
 
 /// An addition to C's registration flags: the registration is for one transfer, which the owner may revoke. A peer that
@@ -124,6 +126,11 @@ pub trait InternalIface: Iface {
         Err(Status::UNSUPPORTED)
     }
 
+    /// Its lanes to endpoints of upstream's, if it can have some.
+    fn upstream_lanes(face: &IfaceBox<Self>) -> Option<&dyn UpstreamLanes> {
+        None
+    }
+
     /// As `am_bcopy`, on an endpoint of `upstream_connect`.
     fn upstream_send(ep: &EpBox<Self>, id: u8, pack: Pack) -> Result<usize> {
         Err(Status::UNSUPPORTED)
@@ -171,13 +178,60 @@ pub struct UpstreamMessage<'a> {
     pub connection: u64,
     /// The address of the device that it comes from. Its interface may be another one's of several.
     pub device: Option<&'a [u8]>,
+    /// Our key of the lane that it comes by, if it comes by one.
+    pub key: Option<u64>,
 }
 
 /// What comes of upstream UCX.
 pub enum UpstreamEvent<'a> {
     Message(UpstreamMessage<'a>),
-    /// This connection has ended: no more messages of it come.
-    Closed(u64),
+    /// The lane with this key can carry messages. In the middle of a call of the interface, too.
+    Opened {
+        key: u64,
+    },
+    /// This connection has ended, of the lane with that key if it has one: no more messages of it come.
+    Closed {
+        connection: u64,
+        key: Option<u64>,
+    },
+}
+
+/// Lanes of an interface to endpoints of upstream's: connections of which each side names the other's end by a key. One of
+/// the two sides connects; which one follows from their addresses.
+pub trait UpstreamLanes {
+    /// A new lane, if the interface has this network address: its key, which only the peer is told.
+    fn open(&self, at: IpAddr) -> Option<u64>;
+
+    /// What private data say, if they are of this transport.
+    fn read(&self, private: &[u8]) -> Option<Private>;
+
+    /// What the peer has to know of a lane: the interface, and the lane's address, which names the key that both have.
+    fn describe(&self, key: u64) -> Option<(Offer, Vec<u8>)>;
+
+    /// The network address that an entry of the peer's address leads to, if this interface can get there.
+    fn ip_of(&self, entry: &Entry<'_>) -> Option<IpAddr>;
+
+    /// The other end of a lane: it is connected to, or connects. A lane that is connected to another end gets another
+    /// connection.
+    fn meet(&self, key: u64, ip: IpAddr, address: &[u8]) -> Result<()>;
+
+    /// The lane's address as it is once it leads to this end.
+    fn name_for(&self, key: u64, ip: IpAddr, address: &[u8]) -> Result<Vec<u8>>;
+
+    /// Whether the lane leads to this end already.
+    fn leads_to(&self, key: u64, address: &[u8]) -> bool;
+
+    /// Whether the lane can carry messages.
+    fn is_open(&self, key: u64) -> bool;
+
+    /// Sends a message as soon as the lane is open, before all that endpoints send by it.
+    fn send(&self, key: u64, id: u8, body: &[u8]) -> Result<()>;
+
+    /// An endpoint that sends by the lane, by `upstream_send` only. It closes the lane with it.
+    fn join(&self, key: u64) -> Result<uct_ep_h>;
+
+    /// Closes a lane; unknown keys are left.
+    fn close(&self, key: u64);
 }
 
 /// A function and its argument that gets what comes of upstream UCX.
@@ -348,6 +402,12 @@ impl<'a> InternalRef<'a> {
         unsafe { (self.ops().upstream_connect)(self.handle, entry) }
     }
 
+    /// `InternalIface::upstream_lanes`.
+    pub fn upstream_lanes(self) -> Option<&'a dyn UpstreamLanes> {
+        // SAFETY: as above; the result is a part of the interface, which stays open for `'a`.
+        unsafe { (self.ops().upstream_lanes)(self.handle).map(|lanes| &*lanes) }
+    }
+
     /// `InternalIface::reject_sender`.
     pub fn reject_sender(self) -> bool {
         // SAFETY: as above.
@@ -401,6 +461,8 @@ pub struct InternalOps {
     pub upstream_reach: unsafe fn(uct_iface_h, &Entry<'_>) -> Option<bool>,
     /// `InternalIface::upstream_connect`.
     pub upstream_connect: unsafe fn(uct_iface_h, &Entry<'_>) -> Result<uct_ep_h>,
+    /// `InternalIface::upstream_lanes`.
+    pub upstream_lanes: unsafe fn(uct_iface_h) -> Option<*const dyn UpstreamLanes>,
     /// `InternalIface::upstream_send`, as C's `am_bcopy`.
     pub upstream_send: uct_ep_am_bcopy_func_t,
 }
@@ -423,6 +485,7 @@ impl<I: InternalIface> Table<I> {
         upstream_offer: upstream_offer::<I>,
         upstream_reach: upstream_reach::<I>,
         upstream_connect: upstream_connect::<I>,
+        upstream_lanes: upstream_lanes::<I>,
         upstream_send: Some(upstream_send::<I>),
     };
 }
@@ -519,6 +582,12 @@ unsafe fn upstream_connect<I: InternalIface>(
 ) -> Result<uct_ep_h> {
     // SAFETY: by the caller's promise.
     I::upstream_connect(unsafe { IfaceBox::<I>::from_c(iface) }, entry)
+}
+
+unsafe fn upstream_lanes<I: InternalIface>(iface: uct_iface_h) -> Option<*const dyn UpstreamLanes> {
+    // SAFETY: by the caller's promise.
+    let lanes = I::upstream_lanes(unsafe { IfaceBox::<I>::from_c(iface) })?;
+    Some(core::ptr::from_ref(lanes))
 }
 
 unsafe extern "C" fn upstream_send<I: InternalIface>(

@@ -10,7 +10,8 @@
 //! * An exported memory handle: length (1) and flags (2), a map of memory domains (8), which is empty, and what upstream
 //!   reads only with a domain.
 //! * The private data of a connection by socket address: endpoint (8), error handling mode (1), format of the address
-//!   (1), device (1), then a worker address without uuid.
+//!   (1), device (1), then a worker address without uuid. Ours has our body as in a worker address; a client that
+//!   may meet a server of upstream's adds a lane that this can use.
 //!
 //! Our checksum is of all these bytes. Each was tried with upstream 1.13.1 to 1.22.0 (`tests/interop`).
 
@@ -124,7 +125,7 @@ pub fn wrap_address(uuid: u64, body: &[u8], offers: &[Offer]) -> Vec<u8> {
     let mut out = vec![WITH_UUID];
     out.extend_from_slice(&uuid.to_le_bytes());
     put_devices(&[&[0; HEAD], body].concat(), offers.is_empty(), &mut out);
-    upstream::address::put_devices(offers, Place::Blob, &mut out);
+    upstream::address::put_devices(offers, Place::Blob, &[], &mut out);
     blob::seal(&mut out, EnvelopeKind::Address.head_at());
     out
 }
@@ -210,10 +211,14 @@ pub struct Private {
 }
 
 impl Private {
-    pub fn wrap(&self) -> Vec<u8> {
+    /// As bytes, with what upstream can use: a transport, and the address of its endpoint.
+    pub fn wrap(&self, lane: Option<(&Offer, &[u8])>) -> Vec<u8> {
         let mut out = self.ep.to_le_bytes().to_vec();
         out.extend_from_slice(&[self.err_mode, OF_CONNECTION, 0, WITHOUT_UUID]);
-        put_devices(&self.body, true, &mut out);
+        put_devices(&self.body, lane.is_none(), &mut out);
+        if let Some((offer, address)) = lane {
+            upstream::private::put_lane(offer, address, upstream::private::MESSAGES, &mut out);
+        }
         out
     }
 
@@ -227,10 +232,7 @@ impl Private {
         Some(Private {
             ep,
             err_mode,
-            body: match take_devices(r.rest())? {
-                (body, []) => body,
-                _ => return None,
-            },
+            body: take_devices(r.rest())?.0,
         })
     }
 }
@@ -308,9 +310,21 @@ mod tests {
             body: vec![0xaa; 31],
         };
         assert_eq!(
-            hex(&private.wrap()),
+            hex(&private.wrap(None)),
             format!("0700000000000000010200009f9f{}", "aa".repeat(31))
         );
+    }
+
+    fn offer() -> Offer {
+        Offer {
+            transport: 7,
+            device: vec![1],
+            iface: vec![2, 3],
+            overhead: 0.0,
+            bandwidth: 1.0,
+            latency: 0.0,
+            flags: 1,
+        }
     }
 
     type Unwrap = fn(&[u8]) -> Option<Vec<u8>>;
@@ -416,11 +430,15 @@ mod tests {
                 err_mode: 3,
                 body: vec![n as u8; n],
             };
-            let bytes = private.wrap();
-            assert_eq!(Private::unwrap(&bytes), Some(private));
+            let bytes = private.wrap(None);
+            assert_eq!(Private::unwrap(&bytes), Some(private.clone()));
             for n in 0..bytes.len() {
                 assert_eq!(Private::unwrap(&bytes[..n]), None);
             }
+            let offer = offer();
+            let with_lane = private.wrap(Some((&offer, b"endpoint")));
+            assert!(with_lane.len() > bytes.len() && with_lane.ends_with(b"\x08endpoint\x81"));
+            assert_eq!(Private::unwrap(&with_lane), Some(private));
         }
     }
 }

@@ -80,6 +80,14 @@ impl Ep {
         self.send_queued();
     }
 
+    /// Holds back what is to be sent, or sends it.
+    pub fn hold_queue(&self, held: bool) {
+        self.send_queue.set_held(held);
+        if !held && self.is_usable() {
+            self.send_queued();
+        }
+    }
+
     /// The remote endpoint, if it is of upstream's.
     pub fn upstream_peer(&self) -> Option<EpName> {
         self.remote_ep.get().filter(|_| self.is_upstream())
@@ -103,7 +111,7 @@ impl Ep {
             sender: self.id.get(),
             receiver,
         };
-        let address = for_wireup(self.worker().uuid, offers);
+        let address = for_wireup(self.worker().uuid, offers, &[]);
         Task::Upstream(Box::new(UpstreamControl {
             id: WIREUP,
             bytes: [&header.encode()[..], &address].concat(),

@@ -1,16 +1,14 @@
 //! Connecting endpoints to workers of upstream's.
 #![forbid(unsafe_code)]
 
-use crate::c::uct_iface_attr;
-use crate::ucp::ep::{End, Ep, EpParams, EpRef, MessageLane, NO_LANE};
+use crate::ucp::ep::{End, Ep, EpParams, EpRef};
 use crate::ucp::idle;
-use crate::ucp::plan::{Carriers, Thresholds};
 use crate::ucp::wireup;
 use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
 use crate::wire;
+use crate::wire::upstream::Address;
 use crate::wire::upstream::address::{Entry, Place};
-use crate::wire::upstream::{Address, Release};
 use crate::{ucs_debug, ucs_error};
 use std::rc::Rc;
 
@@ -59,14 +57,7 @@ pub fn join(worker: &Core, ep: &Ep, to: &Address, entries: &[Entry<'_>]) -> Resu
         match iface.internal().upstream_connect(entry) {
             Ok(uct_ep) => {
                 idle::poll(worker, iface);
-                let lane = MessageLane {
-                    ep: uct_ep,
-                    iface: i,
-                    max_bcopy: iface.attr.cap.am.max_bcopy.min(FRAME_MAX),
-                    thresholds: thresholds(worker, &iface.attr, to.release),
-                    am_bcopy: iface.internal().base.internal.ops.upstream_send,
-                    ..NO_LANE
-                };
+                let lane = wireup::upstream::message_lane(worker, i, uct_ep, to.release);
                 ep.set_upstream();
                 let address = wire::address::Address {
                     uuid: to.uuid,
@@ -79,27 +70,3 @@ pub fn join(worker: &Core, ep: &Ep, to: &Address, entries: &[Entry<'_>]) -> Resu
     }
     Err(Status::UNREACHABLE)
 }
-
-/// From which lengths on messages go by rendezvous. Releases that do not tell theirs, as those before 1.16, have only upstream's
-/// older protocols, which never get the data of a rendezvous that is received into a list of buffers: to them the
-/// application has to ask for it.
-fn thresholds(worker: &Core, by: &uct_iface_attr, release: Release) -> Thresholds {
-    let carriers = Carriers {
-        message: by,
-        writes: false,
-        reads: false,
-        registration: 0.0,
-        copies: None,
-        same_node: false,
-        to_itself: false,
-    };
-    match release {
-        Release::Unknown => Thresholds::NONE,
-        Release::Minor(_) => {
-            Thresholds::new(&worker.context().config, &worker.proto().rules, &carriers)
-        }
-    }
-}
-
-/// Most bytes of a message: upstream receives into buffers of 64 KiB by default, without a look at the length.
-const FRAME_MAX: usize = 32 << 10;

@@ -1,12 +1,11 @@
 //! Messages of upstream's processes.
 #![forbid(unsafe_code)]
 
-use super::wireup;
 use crate::ucp::handlers::{begin_message, on_fragment};
 use crate::ucp::proto::reassembly::MessageId;
 use crate::ucp::proto::rndv;
 use crate::ucp::worker_core::Core;
-use crate::ucp::{am, rma, stream, tag};
+use crate::ucp::{am, rma, stream, tag, wireup};
 use crate::ucs::{Result, Status};
 use crate::uct::internal::{UpstreamEvent, UpstreamMessage};
 use crate::wire::header::{AckHdr, DataHdr, Header, RtrHdr};
@@ -38,7 +37,11 @@ pub fn on_event(worker: &Core, event: &UpstreamEvent<'_>) -> Result<()> {
                 );
             }
         }
-        UpstreamEvent::Closed(connection) => {
+        UpstreamEvent::Opened { key } => wireup::upstream::on_lane_open(worker, *key),
+        UpstreamEvent::Closed { connection, key } => {
+            if let Some(key) = key {
+                wireup::upstream::on_lane_closed(worker, *key);
+            }
             for sender in [*connection, !*connection] {
                 for message in worker.proto().reassemblies.take_of(sender) {
                     tag::recv::sender_gone(worker, &message, Status::CONNECTION_RESET);
@@ -51,7 +54,7 @@ pub fn on_event(worker: &Core, event: &UpstreamEvent<'_>) -> Result<()> {
 
 fn on_message(worker: &Core, message: &UpstreamMessage<'_>) -> Option<()> {
     match message.id {
-        WIREUP => wireup::on_wireup(worker, message)?,
+        WIREUP => super::wireup::on_wireup(worker, message)?,
         EAGER => {
             let (h, body) = Eager::split(message.body)?;
             tag::recv::on_message(worker, h.tag, body, None);

@@ -3,6 +3,7 @@
 
 use super::connect;
 use crate::ucp::ep::{End, Ep, EpRef, MadeBy};
+use crate::ucp::wireup;
 use crate::ucp::worker_core::Core;
 use crate::uct::internal::UpstreamMessage;
 use crate::wire::id::{EpId, EpName};
@@ -15,6 +16,10 @@ use crate::{ucs_debug, ucs_diag};
 pub fn on_wireup(worker: &Core, message: &UpstreamMessage<'_>) -> Option<()> {
     let (header, blob) = Wireup::split(message.body)?;
     let (address, entries) = Address::with_entries(blob, Place::Wireup)?;
+    if let Some(key) = message.key {
+        wireup::upstream::on_wireup(worker, key, &header, &address, &entries);
+        return Some(());
+    }
     match header.kind {
         WireupKind::Request if header.receiver == 0 => {
             // It is answered only where it comes from.

@@ -5,7 +5,7 @@
 //! from the async thread and puts events into an inbox, which the worker's progress empties.
 
 use super::greeting::Greeting;
-use super::listener;
+use super::{listener, upstream};
 use crate::c::*;
 use crate::sys::lock::Mutex;
 use crate::ucp::claims::{self, Proven};
@@ -25,10 +25,10 @@ use crate::uct::cm::{Manager, Owner, Remote, RequestId};
 use crate::uct::registry::COMPONENTS;
 use crate::wire::Reader;
 use crate::wire::address::Address;
-use crate::{ucs_diag, ucs_error};
+use crate::{ucs_debug, ucs_diag, ucs_error};
 use core::ffi::c_uint;
 use std::collections::VecDeque;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,6 +39,8 @@ pub(super) enum Event {
         listener: usize,
         id: RequestId,
         private: Vec<u8>,
+        /// It is a client of upstream's, which came by this address.
+        upstream: Option<IpAddr>,
         client: SocketAddr,
     },
     Resolved {
@@ -47,13 +49,17 @@ pub(super) enum Event {
     },
     Connected {
         ep: u64,
-        answer: Result<Vec<u8>>,
+        answer: Result<Answer>,
     },
     /// The client knows the server's endpoint, so the server may send data.
     Finished {
         ep: u64,
         address: Address,
         ticket: u64,
+    },
+    /// The same of a client of upstream's.
+    FinishedUpstream {
+        ep: u64,
     },
     /// A server's client has connected to one of the worker's interfaces.
     Dialled {
@@ -72,6 +78,20 @@ pub(super) enum Event {
         ep: u64,
         looks: u32,
     },
+}
+
+/// A server's answer.
+pub(super) struct Answer {
+    private: Vec<u8>,
+    is_upstream: bool,
+}
+
+/// Who a server's client is.
+pub(super) enum Client {
+    /// Nothing is sent before the client has finished, since shared memory is faster than the connection that carries the
+    /// addresses.
+    Ours(Address),
+    Upstream,
 }
 
 /// The connection and the transport may end in any order. A peer that closes sends a close message after its last
@@ -208,15 +228,20 @@ pub(super) fn cm(worker: &Core) -> Result<&Cm> {
 pub(super) struct Half {
     pub inbox: Arc<Inbox>,
     pub ep: u64,
-    /// At a server, the address of its client. Nothing is sent before the client has finished, since shared memory is
-    /// faster than the connection that carries the addresses.
-    pub client: Mutex<Option<Address>>,
+    /// At a server, its client, until that has finished.
+    pub client: Mutex<Option<Client>>,
+    /// Processes of upstream's are welcome.
+    pub takes_upstream: bool,
 }
 
 impl Owner for Half {
     fn pack(&self, _device: &str, _out: &mut [u8]) -> Result<usize> {
         // Private data are given with connect and accept.
         Err(Status::UNSUPPORTED)
+    }
+
+    fn takes_upstream(&self) -> bool {
+        self.takes_upstream
     }
 
     fn resolved(&self, _device: &str, outcome: Result<()>) -> Result<()> {
@@ -230,14 +255,18 @@ impl Owner for Half {
     fn connected(&self, answer: Result<Remote<'_>>) {
         self.inbox.put(Event::Connected {
             ep: self.ep,
-            answer: answer.map(|r| r.private.to_vec()),
+            answer: answer.map(|r| Answer {
+                private: r.private.to_vec(),
+                is_upstream: r.is_upstream,
+            }),
         });
     }
 
     fn notified(&self, outcome: Result<&[u8]>) {
         let ep = self.ep;
         let event = match (outcome, self.client.lock().take()) {
-            (Ok(private), Some(address)) => Event::Finished {
+            (Ok(_), Some(Client::Upstream)) => Event::FinishedUpstream { ep },
+            (Ok(private), Some(Client::Ours(address))) => Event::Finished {
                 ep,
                 address,
                 ticket: Reader::new(private).u64().unwrap_or(0),
@@ -270,6 +299,7 @@ pub fn connect(
         inbox: Arc::clone(&cm.inbox),
         ep: ep.id.get(),
         client: Mutex::new(None),
+        takes_upstream: takes_upstream(worker),
     });
     let made = cm.manager().and_then(|manager| {
         let endpoint = manager.connect(to, from, owner)?;
@@ -277,6 +307,11 @@ pub fn connect(
         Ok(CmConnection::new(endpoint, to, deadline))
     });
     attach(ep, made)
+}
+
+/// Whether processes of upstream's are welcome.
+pub(super) fn takes_upstream(worker: &Core) -> bool {
+    worker.context().config.bool(var!(TABLE, "UPSTREAM_PEERS"))
 }
 
 /// Gives a new endpoint its connection, or destroys it.
@@ -299,16 +334,20 @@ fn handle(worker: &Core, event: Event) {
             listener,
             id,
             private,
+            upstream,
             client,
-        } => listener::asked(worker, listener, id, &private, client),
+        } => listener::asked(worker, listener, id, &private, upstream, client),
         Event::Resolved { ep, outcome } => {
             let Some(ep) = worker.ep(ep) else { return };
             let told = outcome.and_then(|()| {
                 let params = ep.params.get();
                 let sends_id = params.flags & UCP_EP_PARAMS_FLAGS_SEND_CLIENT_ID != 0;
                 let id = if sends_id { worker.params.client_id } else { 0 };
-                let private = Greeting::of(worker, ep, id, 0);
-                match ep.cm_connection.borrow().as_ref() {
+                let connection = ep.cm_connection.borrow();
+                let local = connection.as_ref().and_then(CmConnection::local);
+                let for_upstream = local.and_then(|at| upstream::offer(worker, ep, at.ip()));
+                let private = Greeting::of(worker, ep, id, 0, for_upstream.as_ref());
+                match connection.as_ref() {
                     Some(connection) => connection.endpoint.connect(&private),
                     None => Err(Status::NOT_CONNECTED),
                 }
@@ -322,9 +361,12 @@ fn handle(worker: &Core, event: Event) {
             if let Some(connection) = ep.cm_connection.borrow_mut().as_mut() {
                 connection.deadline = None;
             }
-            let done = answer
-                .and_then(|private| Greeting::read(&private))
-                .and_then(|greeting| {
+            let done = answer.and_then(|answer| {
+                if answer.is_upstream {
+                    return upstream_accepted(worker, ep, &answer.private);
+                }
+                upstream::unlink(worker, ep.id.get());
+                Greeting::read(&answer.private).and_then(|greeting| {
                     let server = greeting.address.uuid;
                     ep.pair_with(greeting.ep_name());
                     if let Some(connection) = ep.cm_connection.borrow().as_ref() {
@@ -338,8 +380,15 @@ fn handle(worker: &Core, event: Event) {
                         ticket: greeting.ticket,
                     };
                     connect_claimed(worker, ep, claim)
-                });
+                })
+            });
             if let Err(e) = done {
+                ep.fail(e);
+            }
+        }
+        Event::FinishedUpstream { ep } => {
+            let Some(ep) = worker.ep(ep) else { return };
+            if let Err(e) = upstream::notified(worker, ep) {
                 ep.fail(e);
             }
         }
@@ -381,7 +430,12 @@ fn handle(worker: &Core, event: Event) {
             };
             let Some(peer) = late else { return };
             let cm = worker.wireup().cm.get();
-            if worker.wireup().unproven.waits(ep.id.get()) {
+            if ep.is_upstream() {
+                ucs_error!(
+                    "the process of upstream UCX at {peer} does not finish the set-up of its connection; \
+                     UCX_WIREUP_TIMEOUT sets how long to wait"
+                );
+            } else if worker.wireup().unproven.waits(ep.id.get()) {
                 ucs_error!(
                     "the process of the peer at {peer} does not answer; is it stopped? UCX_WIREUP_TIMEOUT sets how \
                      long to wait"
@@ -401,6 +455,10 @@ fn handle(worker: &Core, event: Event) {
         Event::Gone { ep, status } => {
             let Some(ep) = worker.ep(ep) else { return };
             let cm = worker.wireup().cm.get();
+            // A process of upstream's sends no close message: it closes its lanes when both sides have disconnected.
+            if ep.is_upstream() {
+                disconnect(ep);
+            }
             // A client that has finished may have sent messages that this worker has not polled.
             let introduced =
                 ep.is_connected() || cm.is_some_and(|cm| cm.accepted.waits(ep.id.get()));
@@ -424,6 +482,36 @@ fn handle(worker: &Core, event: Event) {
                 (None, ..) => {}
             }
         }
+    }
+}
+
+/// A client's server is upstream's, and has accepted.
+fn upstream_accepted(worker: &Core, ep: &Ep, private: &[u8]) -> Result<()> {
+    let server = match ep.cm_connection.borrow().as_ref() {
+        Some(connection) => {
+            connection.endpoint.notify(&[])?;
+            connection.remote.ip()
+        }
+        None => return Err(Status::NOT_CONNECTED),
+    };
+    upstream::answered(worker, ep, server, private)
+}
+
+/// The other side has disconnected, and so does this one.
+fn disconnect(ep: &Ep) {
+    if let Some(connection) = ep.cm_connection.borrow().as_ref()
+        && let Err(e) = connection.endpoint.disconnect()
+    {
+        ucs_debug!("disconnecting from {}: {e}", connection.remote);
+    }
+}
+
+/// The set-up of an endpoint is over.
+pub fn settled(ep: &Ep) {
+    if let Some(connection) = ep.cm_connection.borrow_mut().as_mut()
+        && connection.gone.is_none()
+    {
+        connection.deadline = None;
     }
 }
 
@@ -492,6 +580,7 @@ pub fn unlink(ep: &Ep) {
     if let Some(cm) = worker.wireup().cm.get() {
         cm.accepted.forget(worker, ep.id.get());
     }
+    upstream::unlink(worker, ep.id.get());
     drop(ep.cm_connection.take());
 }
 

@@ -11,9 +11,10 @@ use crate::wire::Reader;
 use crate::wire::address::Address;
 use crate::wire::envelope::Private;
 use crate::wire::id::{EpId, EpName};
+use crate::wire::upstream::address::Offer;
 
 /// The last mode of error handling.
-const MODES: u8 = UCP_ERR_HANDLING_MODE_FAILOVER as u8;
+pub(super) const MODES: u8 = UCP_ERR_HANDLING_MODE_FAILOVER as u8;
 
 /// What each side tells the other: its endpoint and its address.
 pub(super) struct Greeting {
@@ -28,8 +29,14 @@ pub(super) struct Greeting {
 }
 
 impl Greeting {
-    /// As private data.
-    pub fn of(worker: &Core, ep: &Ep, client_id: u64, ticket: u64) -> Vec<u8> {
+    /// As private data, with what a server of upstream's reads of them.
+    pub fn of(
+        worker: &Core,
+        ep: &Ep,
+        client_id: u64,
+        ticket: u64,
+        for_upstream: Option<&(Offer, Vec<u8>)>,
+    ) -> Vec<u8> {
         let mut body = Vec::new();
         body.extend_from_slice(&client_id.to_le_bytes());
         body.extend_from_slice(&ticket.to_le_bytes());
@@ -40,7 +47,7 @@ impl Greeting {
             err_mode: ep.params.get().err_mode as u8,
             body,
         };
-        private.wrap()
+        private.wrap(for_upstream.map(|(offer, address)| (offer, address.as_slice())))
     }
 
     /// The endpoint of the other side.

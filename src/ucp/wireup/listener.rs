@@ -1,7 +1,8 @@
 //! Servers: listeners, and the connection requests of clients.
 
-use super::cm::{Event, Half, Inbox, attach, cm};
+use super::cm::{Client, Event, Half, Inbox, attach, cm, takes_upstream};
 use super::greeting::Greeting;
+use super::upstream;
 use crate::c::*;
 use crate::sys::lock::Mutex;
 use crate::ucp::claims;
@@ -12,9 +13,10 @@ use crate::ucp::worker_core::Core;
 use crate::ucs::config::var;
 use crate::ucs::{Result, Status};
 use crate::uct::cm::{Listener, Manager, Request, RequestId, Visitor};
+use crate::wire::upstream::private::Private;
 use crate::{ucs_debug, ucs_diag};
 use core::ffi::c_void;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 /// A connection request of a client: the object of `ucp_conn_request_h`.
@@ -24,8 +26,15 @@ use std::sync::Arc;
 pub struct ConnRequest {
     listening: *const Core,
     id: RequestId,
-    greeting: Greeting,
+    from: Introduction,
     pub client: SocketAddr,
+}
+
+/// What a client has told of itself.
+enum Introduction {
+    Ours(Greeting),
+    /// A client of upstream's, which came by this address.
+    Upstream(Private, IpAddr),
 }
 
 impl ConnRequest {
@@ -35,7 +44,17 @@ impl ConnRequest {
     }
 
     pub fn client_id(&self) -> u64 {
-        self.greeting.client_id
+        match &self.from {
+            Introduction::Ours(greeting) => greeting.client_id,
+            Introduction::Upstream(private, _) => private.client_id,
+        }
+    }
+
+    fn err_mode(&self) -> ucp_err_handling_mode_t {
+        match &self.from {
+            Introduction::Ours(greeting) => greeting.err_mode,
+            Introduction::Upstream(private, _) => private.err_mode.into(),
+        }
     }
 }
 
@@ -43,22 +62,37 @@ impl ConnRequest {
 pub fn accept(worker: &Core, request: ConnRequest, params: EpParams) -> Result<EpRef> {
     let cm = cm(worker)?;
     let params = EpParams {
-        err_mode: request.greeting.err_mode,
+        err_mode: request.err_mode(),
         ..params
     };
     let ep = Ep::unconnected(worker, params);
     ep.set_wireup_sent();
-    ep.pair_with(request.greeting.ep_name());
+    let (client, private) = match &request.from {
+        Introduction::Ours(greeting) => {
+            ep.pair_with(greeting.ep_name());
+            let ticket = claims::ticket(worker, greeting.address.uuid);
+            let private = Greeting::of(worker, &ep, 0, ticket, None);
+            (Client::Ours(greeting.address.clone()), Ok(private))
+        }
+        Introduction::Upstream(private, local) => {
+            let from = request.client.ip();
+            let answer = upstream::accept(worker, &ep, private, from, *local);
+            (Client::Upstream, answer)
+        }
+    };
     let owner = Arc::new(Half {
         inbox: Arc::clone(&cm.inbox),
         ep: ep.id.get(),
-        client: Mutex::new(Some(request.greeting.address.clone())),
+        client: Mutex::new(Some(client)),
+        takes_upstream: true,
     });
-    let ticket = claims::ticket(worker, request.greeting.address.uuid);
-    let private = Greeting::of(worker, &ep, 0, ticket);
-    let made = request
-        .manager()
-        .and_then(|m| m.accept(request.id, owner, &private))
+    let made = private
+        .inspect_err(|_| {
+            if let Err(e) = reject(&request) {
+                ucs_debug!("turning down a client that went: {e}");
+            }
+        })
+        .and_then(|private| request.manager()?.accept(request.id, owner, &private))
         .map(|endpoint| CmConnection::new(endpoint, request.client, None));
     attach(ep, made)
 }
@@ -91,6 +125,7 @@ pub struct UcpListener {
 struct Door {
     inbox: Arc<Inbox>,
     listener: usize,
+    takes_upstream: bool,
 }
 
 impl Visitor for Door {
@@ -99,8 +134,13 @@ impl Visitor for Door {
             listener: self.listener,
             id: request.id,
             private: request.remote.private.to_vec(),
+            upstream: request.remote.is_upstream.then(|| request.server.ip()),
             client: request.client,
         });
+    }
+
+    fn takes_upstream(&self) -> bool {
+        self.takes_upstream
     }
 }
 
@@ -115,6 +155,7 @@ impl UcpListener {
         let door = Arc::new(Door {
             inbox: Arc::clone(&cm.inbox),
             listener: core::ptr::from_ref(made.as_ref()) as usize,
+            takes_upstream: takes_upstream(worker),
         });
         let backlog = worker
             .context()
@@ -157,6 +198,7 @@ pub(super) fn asked(
     listener: usize,
     id: RequestId,
     private: &[u8],
+    upstream: Option<IpAddr>,
     client: SocketAddr,
 ) {
     if !worker.wireup().listeners.borrow().contains(&listener) {
@@ -165,10 +207,16 @@ pub(super) fn asked(
     }
     // SAFETY: in the worker's list, so alive.
     let listener = unsafe { &*(listener as *const UcpListener) };
-    let request = Greeting::read(private).map(|greeting| ConnRequest {
+    let from = match upstream {
+        None => Greeting::read(private).map(Introduction::Ours),
+        Some(local) => {
+            upstream::read(worker, private).map(|private| Introduction::Upstream(private, local))
+        }
+    };
+    let request = from.map(|from| ConnRequest {
         listening: worker,
         id,
-        greeting,
+        from,
         client,
     });
     let request = match request {

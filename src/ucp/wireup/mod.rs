@@ -10,6 +10,7 @@ pub mod listener;
 pub mod message;
 pub mod select;
 pub mod unproven;
+pub mod upstream;
 
 use crate::c::*;
 use crate::ucp::claims;
@@ -37,6 +38,8 @@ pub struct WireupState {
     pub unproven: Unproven,
     /// Connections by socket address; made when first needed.
     pub cm: OnceCell<Cm>,
+    /// Connections by socket address with upstream's processes.
+    pub upstream: upstream::Connections,
     /// Listeners, by their addresses.
     pub listeners: RefCell<BTreeSet<usize>>,
 }

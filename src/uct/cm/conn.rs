@@ -10,7 +10,7 @@ use super::endpoint::Disconnect;
 use super::listener::ListenerCore;
 use super::manager::{Local, Shared, next_id};
 use super::proof::Proof;
-use super::wire::{self, Kind, Why};
+use super::wire::{self, Kind, Spare, Why};
 use super::{Owner, RequestId};
 use crate::sys::lock::Mutex;
 use crate::sys::socket::{Connecting, Options, Socket};
@@ -65,6 +65,8 @@ pub(super) struct State {
     pub socket: Option<Socket>,
     watched: Option<Events>,
     pub proof: Proof,
+    /// The peer is upstream's: the bytes of its message that it does not look at.
+    pub upstream: Option<Spare>,
     pub input: Vec<u8>,
     /// Bytes that the kernel has not accepted yet.
     pub output: Vec<u8>,
@@ -157,6 +159,7 @@ impl Conn {
                 socket,
                 watched: None,
                 proof: Proof::None,
+                upstream: None,
                 input: Vec::new(),
                 output: Vec::new(),
                 calls: VecDeque::new(),
@@ -242,7 +245,11 @@ impl Conn {
             return Err(Status::UNSUPPORTED);
         };
         if !core::mem::replace(&mut client.notified, true) {
-            state.send(&wire::encode(Kind::Notify, private));
+            let message = match state.upstream {
+                None => wire::encode(Kind::Notify, private),
+                Some(_) => wire::encode_upstream(Spare::default(), &[]),
+            };
+            state.send(&message);
             state.rewatch(self);
         }
         Ok(())
@@ -306,7 +313,11 @@ impl Conn {
         }
         state.owner = Some(owner);
         state.phase = Phase::Answered;
-        state.send(&wire::encode(Kind::Accept, private));
+        let message = match state.upstream {
+            None => wire::encode(Kind::Accept, private),
+            Some(spare) => wire::encode_upstream(spare, private),
+        };
+        state.send(&message);
         state.rewatch(self);
         Ok(())
     }

@@ -44,6 +44,8 @@ pub struct Remote<'a> {
     /// The transport's address of the device it is reached by.
     pub device: &'a [u8],
     pub private: &'a [u8],
+    /// The other side is a process of upstream UCX: the data are in its format.
+    pub is_upstream: bool,
 }
 
 /// A connection request of a client.
@@ -54,17 +56,27 @@ pub struct Request<'a> {
     pub device: &'a str,
     pub remote: Remote<'a>,
     pub client: SocketAddr,
+    /// The local end of its connection.
+    pub server: SocketAddr,
 }
 
 /// Who listens.
 pub trait Visitor: Send + Sync {
     fn request(&self, request: Request<'_>);
+    /// Whether clients of upstream UCX are shown too.
+    fn takes_upstream(&self) -> bool {
+        false
+    }
 }
 
 /// Whose endpoint it is. Nothing is called after the endpoint was dropped.
 pub trait Owner: Send + Sync {
     /// Whether `pack` gives the private data.
     fn packs(&self) -> bool {
+        false
+    }
+    /// Whether the server may be a process of upstream UCX.
+    fn takes_upstream(&self) -> bool {
         false
     }
     /// Fills the private data to send; how many bytes.

@@ -7,7 +7,7 @@
 use super::conn::{Call, Conn, Phase, Role, State, failure};
 use super::manager::Oddity;
 use super::proof::{self, Proof};
-use super::wire::{self, Bad, HEADER_LEN, Header, Kind, Why};
+use super::wire::{self, Bad, HEADER_LEN, Header, Kind, Spare, Why};
 use super::{Owner, Remote, Request};
 use crate::ucs::{Result, Status};
 use std::io;
@@ -128,25 +128,48 @@ impl Conn {
         }
     }
 
+    /// Whether the other side may be a process of upstream's.
+    fn takes_upstream(&self, state: &State) -> bool {
+        let taken = match &state.role {
+            Role::Client(_) => state.owner.as_ref().is_some_and(|o| o.takes_upstream()),
+            Role::Server { listener } => listener.visitor().is_some_and(|v| v.takes_upstream()),
+        };
+        taken && self.shared.settings.auth.is_none()
+    }
+
+    /// Reads a header in the form of the peer, which a client's first message tells.
+    fn decode(
+        &self,
+        state: &mut State,
+        bytes: &[u8; HEADER_LEN],
+    ) -> core::result::Result<Header, Bad> {
+        let max = self.shared.settings.max_private;
+        if state.upstream.is_none() {
+            match wire::decode(bytes, max) {
+                Err(Bad::Upstream)
+                    if state.phase == Phase::Unauthenticated && self.takes_upstream(state) => {}
+                other => return other,
+            }
+        }
+        let due = match state.phase {
+            Phase::Unauthenticated => Kind::Hello,
+            _ => Kind::Notify,
+        };
+        let (header, spare) = wire::decode_upstream(bytes, due, max)?;
+        state.upstream.get_or_insert(spare);
+        Ok(header)
+    }
+
     /// The next message, never a byte behind it.
     fn read(&self, state: &mut State) -> Input {
         let needs_proof = state.phase == Phase::Unauthenticated
             && self.shared.settings.auth.is_some()
             && !state.proof.has_keys();
-        let State {
-            socket,
-            input,
-            proof,
-            ..
-        } = state;
-        let Some(socket) = socket else {
-            return Input::Nothing;
-        };
         loop {
             let mut header = None;
             let mut want = HEADER_LEN;
-            if let Some(bytes) = input.first_chunk::<HEADER_LEN>() {
-                match wire::decode(bytes, self.shared.settings.max_private) {
+            if let Some(bytes) = state.input.first_chunk::<HEADER_LEN>().copied() {
+                match self.decode(state, &bytes) {
                     // No more is read of who begins without the proof that is due.
                     Ok(h) if needs_proof && h.kind != Kind::Opening => {
                         return Input::Message(h, Vec::new());
@@ -158,6 +181,15 @@ impl Conn {
                     Err(bad) => return Input::End(End::Bad(bad)),
                 }
             }
+            let State {
+                socket: Some(socket),
+                input,
+                proof,
+                ..
+            } = state
+            else {
+                return Input::Nothing;
+            };
             let have = input.len();
             if let Some(header) = header
                 && have >= want
@@ -247,6 +279,15 @@ impl Conn {
                         crate::ucs_error!("the server at {peer} refuses, reason {n}");
                     }
                 }
+                state.fail_client(self, Status::REJECTED);
+            }
+            (Phase::Asked, Kind::Hello) if self.takes_upstream(state) => {
+                state.upstream = Some(Spare::default());
+                state.phase = Phase::Connected;
+                state.calls.push_back(Call::Connected(Ok(body)));
+            }
+            (Phase::Asked, Kind::Returned) if self.takes_upstream(state) => {
+                crate::ucs_diag!("the server at {}, of upstream UCX, refuses", state.peer);
                 state.fail_client(self, Status::REJECTED);
             }
             (Phase::Asked, Kind::Hello | Kind::Returned) => {
@@ -388,7 +429,7 @@ impl Conn {
         if let Call::Request(private) = call {
             return self.deliver_request(&private);
         }
-        let (owner, device, peer_device) = {
+        let (owner, device, peer_device, is_upstream) = {
             let state = self.state.lock();
             let Some(owner) = state.owner.clone() else {
                 return;
@@ -397,7 +438,8 @@ impl Conn {
                 Call::Connected(Ok(_)) => self.shared.device_of(state.peer.ip(), &state.local),
                 _ => Vec::new(),
             };
-            (owner, state.local.name.clone(), peer_device)
+            let is_upstream = state.upstream.is_some();
+            (owner, state.local.name.clone(), peer_device, is_upstream)
         };
         match call {
             Call::Resolved(outcome) => self.deliver_resolved(&owner, &device, outcome),
@@ -406,6 +448,7 @@ impl Conn {
                 Ok(private) => Ok(Remote {
                     device: &peer_device,
                     private,
+                    is_upstream,
                 }),
                 Err(e) => Err(*e),
             }),
@@ -456,7 +499,7 @@ impl Conn {
     }
 
     fn deliver_request(self: &Arc<Conn>, private: &[u8]) {
-        let (listener, device, peer_device, client) = {
+        let (listener, device, peer_device, is_upstream, client, server) = {
             let state = self.state.lock();
             let Role::Server { listener } = &state.role else {
                 return;
@@ -465,23 +508,27 @@ impl Conn {
                 Arc::clone(listener),
                 state.local.name.clone(),
                 self.shared.device_of(state.peer.ip(), &state.local),
+                state.upstream.is_some(),
                 state.peer,
+                state.socket.as_ref().and_then(|s| s.local_addr().ok()),
             )
         };
         let id = self.request_id();
-        match listener.visitor() {
-            Some(visitor) => visitor.request(Request {
+        match listener.visitor().zip(server) {
+            Some((visitor, server)) => visitor.request(Request {
                 id,
                 device: &device,
                 remote: Remote {
                     device: &peer_device,
                     private,
+                    is_upstream,
                 },
                 client,
+                server,
             }),
             None => {
                 self.shared.drop_request(id);
-                // The listener went within this very event.
+                // The listener went within this very event, or the client.
                 let _ = self.reject();
             }
         }

@@ -8,13 +8,16 @@
 //! peer of another one gets an answer.
 //!
 //! So each side finds out at once when the other is upstream's: a client's seven bytes are none of ours, and a server
-//! sends back those that it got.
+//! sends back those that it got. A side that takes such peers goes on in their form: the client's private data, the
+//! server's, and a message without a body from the client; a status other than 0 refuses.
 #![forbid(unsafe_code)]
 
 use crate::ucs::Status;
 use crate::uct::auth;
 
 const MAGIC: [u8; 4] = *b"fxcm";
+/// The bytes that upstream does not look at.
+pub type Spare = [u8; 7];
 pub const VERSION: u8 = 2;
 pub const HEADER_LEN: usize = 16;
 /// Most private data of a NOTIFY.
@@ -112,6 +115,36 @@ pub fn encode(kind: Kind, body: &[u8]) -> Vec<u8> {
     out.extend_from_slice(&[VERSION, kind, detail]);
     out.extend_from_slice(body);
     out
+}
+
+/// A message to a peer of upstream's.
+pub fn encode_upstream(spare: Spare, body: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(HEADER_LEN + body.len());
+    out.extend_from_slice(&(body.len() as u64).to_le_bytes());
+    out.push(0);
+    out.extend_from_slice(&spare);
+    out.extend_from_slice(body);
+    out
+}
+
+/// Reads a header of a peer that is upstream's, of which a message of the kind `due` may come. Also returns the bytes that
+/// upstream does not look at.
+pub fn decode_upstream(
+    bytes: &[u8; HEADER_LEN],
+    due: Kind,
+    max_body: usize,
+) -> Result<(Header, Spare), Bad> {
+    let [l0, l1, l2, l3, l4, l5, l6, l7, status, spare @ ..] = *bytes;
+    let len = u64::from_le_bytes([l0, l1, l2, l3, l4, l5, l6, l7]);
+    let kind = if status == 0 { due } else { Kind::Returned };
+    let max = match kind {
+        Kind::Notify | Kind::Returned => MAX_NOTIFY,
+        _ => max_body,
+    };
+    match usize::try_from(len) {
+        Ok(n) if n <= max => Ok((Header { kind, len: n }, spare)),
+        _ => Err(Bad::Length(len)),
+    }
 }
 
 /// Reads a header; `max_body` is the most private data that this side takes.
@@ -242,6 +275,32 @@ mod tests {
             len: 0,
         };
         assert_eq!(decode(&answer, 2048), Ok(returned));
+    }
+
+    #[test]
+    fn messages_to_and_of_upstream() {
+        let spare = *b"1234567";
+        let bytes = encode_upstream(spare, b"ab");
+        assert_eq!(bytes, b"\x02\0\0\0\0\0\0\0\x001234567ab");
+        let read = |bytes: &[u8], due| decode_upstream(&head(bytes), due, 8);
+        for kind in [Kind::Hello, Kind::Accept, Kind::Notify] {
+            assert_eq!(read(&bytes, kind), Ok((Header { kind, len: 2 }, spare)));
+        }
+        let long = encode_upstream(spare, &[0; 9]);
+        assert_eq!(read(&long, Kind::Hello), Err(Bad::Length(9)));
+        assert!(decode_upstream(&head(&long), Kind::Accept, 9).is_ok());
+        let notify = encode_upstream(spare, &[0; MAX_NOTIFY + 1]);
+        assert_eq!(
+            decode_upstream(&head(&notify), Kind::Notify, 99),
+            Err(Bad::Length(17))
+        );
+        let mut refused = encode_upstream(spare, &[]);
+        refused[8] = 0xe9;
+        let kind = Kind::Returned;
+        assert_eq!(
+            read(&refused, Kind::Accept),
+            Ok((Header { kind, len: 0 }, spare))
+        );
     }
 
     #[test]

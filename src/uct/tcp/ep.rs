@@ -1,12 +1,13 @@
 //! The `tcp` endpoint: one user of the connection to its peer's interface. It checks the arguments and leaves the rest
 //! to the connection.
 
-use super::conn::{Conn, Phase};
+use super::conn::Conn;
 use super::iface::{Face, TcpIface};
 use super::link;
 use super::ops::max_header;
 use super::post::{GATHERED_COPY, Put, PutPayload, UpstreamHeader};
 use super::txq::Owner;
+use super::upstream;
 use super::wire::{DeviceAddr, Frame, IFACE_ADDR_LEN, IfaceAddr, MAX_DEVICE_ADDR};
 use crate::c::*;
 use crate::sys::socket::{IoVec, block, with_scope};
@@ -18,11 +19,13 @@ use crate::uct::base::iface::EpBox;
 use crate::uct::base::iov::Iov;
 use crate::uct::base::params::EpParams;
 use crate::uct::base::pending::PendingGroup;
-use core::cell::{Cell, OnceCell};
+use core::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
 pub struct TcpEp {
     conn: OnceCell<Rc<Conn>>,
+    /// Instead of `conn`: the connection of a lane to an endpoint of upstream's, in whose place another may come.
+    lane: RefCell<Option<Rc<Conn>>>,
     pending: Rc<PendingGroup>,
     /// Its index in the connection's list; `NOWHERE` once a failure was reported to it.
     pub place: Cell<usize>,
@@ -69,6 +72,7 @@ impl TcpEp {
     pub fn create(face: &Face, params: &EpParams) -> Result<TcpEp> {
         let ep = TcpEp {
             conn: OnceCell::new(),
+            lane: RefCell::default(),
             pending: PendingGroup::new(),
             place: Cell::new(NOWHERE),
         };
@@ -116,10 +120,23 @@ impl TcpEp {
         TcpEp::created(ep);
     }
 
+    /// A new endpoint of a lane.
+    pub fn on_lane(face: &Face, conn: &Rc<Conn>) -> Result<uct_ep_h> {
+        let handle = EpBox::create(face, &EpParams::UNCONNECTED)?;
+        // SAFETY: just made.
+        let ep = unsafe { EpBox::<TcpIface>::from_c(handle) };
+        ep.lane.replace(Some(Rc::clone(conn)));
+        ep.place.set(conn.attach(ep));
+        Ok(handle)
+    }
+
     /// The endpoint is destroyed: incomplete operations are cancelled.
     pub fn closing(ep: &EpBox<TcpIface>) {
         ep.pending.close();
-        let Some(conn) = ep.conn.get() else { return };
+        let lane = ep.lane.take();
+        let Some(conn) = ep.conn.get().or(lane.as_ref()) else {
+            return;
+        };
         let place = ep.place.replace(NOWHERE);
         if place != NOWHERE
             && let Some(moved) = conn.detach(place)
@@ -128,6 +145,9 @@ impl TcpEp {
             unsafe { &*moved }.place.set(place);
         }
         TcpEp::cancel(ep, conn);
+        if let Some(lane) = lane {
+            upstream::lane::end(ep.face(), &lane);
+        }
     }
 
     /// Cancels operations in flight; the connection copies what it has still to send of them.
@@ -148,18 +168,26 @@ impl TcpEp {
         self.conn.get().ok_or(Status::NOT_CONNECTED)
     }
 
+    /// Runs `f` with the connection, whichever it has.
+    fn with_any<R>(&self, f: impl FnOnce(&Rc<Conn>) -> Result<R>) -> Result<R> {
+        if let Some(conn) = self.conn.get() {
+            return f(conn);
+        }
+        let lane = self.lane.borrow().clone();
+        f(&lane.ok_or(Status::NOT_CONNECTED)?)
+    }
+
     /// The number of queued replies to the peer has changed.
     pub fn replies_queued(&self, face: &Face, change: isize) {
-        if let Some(conn) = self.conn.get() {
+        // An endpoint without connection has no replies.
+        let _ = self.with_any(|conn| {
             conn.replies_queued(face, change);
-        }
+            Ok(())
+        });
     }
 
     pub fn status(&self) -> Result<()> {
-        match self.conn()?.phase.get() {
-            Phase::Broken(status) => Err(status),
-            _ => Ok(()),
-        }
+        self.with_any(|conn| conn.check())
     }
 
     /// # Safety
@@ -209,8 +237,9 @@ impl TcpEp {
     pub fn upstream_send(&self, face: &Face, id: u8, pack: Pack) -> Result<usize> {
         // SAFETY: there is room for `max_bcopy` bytes.
         let fill = |at| unsafe { pack.pack_into(at) };
-        self.conn()?
-            .post_framed::<UpstreamHeader>(face, id, face.settings.max_copy, fill)
+        self.with_any(|conn| {
+            conn.post_framed::<UpstreamHeader>(face, id, face.settings.max_copy, fill)
+        })
     }
 
     pub fn am_zcopy(
@@ -285,14 +314,15 @@ impl TcpEp {
     }
 
     pub fn pending_add(&self, face: &Face, req: *mut uct_pending_req_t) -> Result<()> {
-        let conn = self.conn()?;
-        self.status()?;
-        if conn.has_room() && self.pending.is_empty() {
-            return Err(Status::BUSY);
-        }
-        conn.pending.add(&self.pending, req);
-        conn.offer_room(face);
-        Ok(())
+        self.with_any(|conn| {
+            conn.check()?;
+            if conn.has_room() && self.pending.is_empty() {
+                return Err(Status::BUSY);
+            }
+            conn.pending.add(&self.pending, req);
+            conn.offer_room(face);
+            Ok(())
+        })
     }
 
     pub fn pending_purge(&self, each: &mut dyn FnMut(*mut uct_pending_req_t)) {
@@ -300,27 +330,44 @@ impl TcpEp {
     }
 
     pub fn flush(ep: &EpBox<TcpIface>, flags: u32, comp: Completion) -> Result<Posted> {
-        let conn = ep.conn()?;
         let face = ep.face();
-        if flags & UCT_FLUSH_FLAG_CANCEL != 0 {
-            TcpEp::cancel(ep, conn);
-            return Ok(Posted::Done);
-        }
-        let remote = flags & UCT_FLUSH_FLAG_REMOTE != 0;
-        conn.post_flush(face, remote, owner(ep), comp)
+        ep.with_any(|conn| {
+            if flags & UCT_FLUSH_FLAG_CANCEL != 0 {
+                TcpEp::cancel(ep, conn);
+                return Ok(Posted::Done);
+            }
+            let remote = flags & UCT_FLUSH_FLAG_REMOTE != 0;
+            conn.post_flush(face, remote, owner(ep), comp)
+        })
     }
 
     /// Makes the kernel check the peer: sent bytes must be acknowledged.
     pub fn check(&self, face: &Face) -> Result<Posted> {
-        let conn = self.conn()?;
-        self.status()?;
-        // Once a round for all endpoints that share the connection.
-        let asked = conn.socket.pinged_at.replace(face.tick()) == face.tick();
-        if !asked && conn.is_open() && !conn.is_blocked() {
-            conn.post_control(face, &Frame::Ping);
+        self.with_any(|conn| {
+            conn.check()?;
+            // Once a round for all endpoints that share the connection.
+            let asked = conn.socket.pinged_at.replace(face.tick()) == face.tick();
+            if !asked && conn.is_open() && !conn.is_blocked() {
+                conn.post_control(face, &Frame::Ping);
+            }
+            link::check_silence(face, conn);
+            Ok(Posted::Done)
+        })
+    }
+}
+
+/// The endpoints of a lane go on by another connection.
+pub fn move_endpoints(old: &Conn, new: &Rc<Conn>) {
+    while let Some(ep) = old.pop_ep() {
+        // SAFETY: listed endpoints are alive, they take themselves off before they go.
+        let ep = unsafe { &*ep };
+        ep.lane.replace(Some(Rc::clone(new)));
+        ep.place.set(new.attach(ep));
+        let mut waiting = Vec::new();
+        ep.pending.purge(&mut |req| waiting.push(req));
+        for req in waiting {
+            new.pending.add(&ep.pending, req);
         }
-        link::check_silence(face, conn);
-        Ok(Posted::Done)
     }
 }
 

@@ -101,6 +101,8 @@ pub struct TcpIface {
     pub by_peer: RefCell<HashMap<u64, Rc<Conn>>>,
     /// Those to interfaces of upstream's, by where these listen.
     pub by_upstream: RefCell<HashMap<SocketAddr, Rc<Conn>>>,
+    /// Those of endpoints that are connected to endpoints of upstream's, by our key.
+    pub lanes: RefCell<HashMap<u64, Rc<Conn>>>,
     next_token: Cell<u64>,
     attempts: Cell<u64>,
     /// By token: the oldest first.
@@ -177,6 +179,7 @@ impl TcpIface {
             known: RefCell::default(),
             by_peer: RefCell::default(),
             by_upstream: RefCell::default(),
+            lanes: RefCell::default(),
             next_token: Cell::new(FIRST_TOKEN),
             attempts: Cell::new(0),
             unauth_peers: RefCell::default(),

@@ -175,9 +175,10 @@ pub fn connected(face: &TcpIface, conn: &Rc<Conn>) {
         }
         return;
     }
-    let bytes = match &conn.upstream {
+    let purpose = conn.upstream.as_ref().and_then(|u| u.purpose.get());
+    let bytes = match purpose {
         None => hello(face, conn).to_vec(),
-        Some(upstream) => upstream::link::opening(face, upstream.number.get()),
+        Some(purpose) => upstream::link::opening(face, purpose),
     };
     match conn.socket.with(|s| s.send(&bytes)) {
         // A fresh socket has room for a hello.
@@ -185,6 +186,9 @@ pub fn connected(face: &TcpIface, conn: &Rc<Conn>) {
             conn.phase.set(Phase::Greeting);
             face.set_deadline(conn, NEVER);
             face.watch(conn, false);
+            if let Some(purpose) = purpose {
+                upstream::link::greeted(face, conn, purpose);
+            }
         }
         Some(Ok(_)) => retry(face, conn, &io::ErrorKind::WriteZero.into()),
         Some(Err(e)) if e.kind() == io::ErrorKind::WouldBlock => (),
@@ -305,6 +309,7 @@ pub fn abort(face: &TcpIface, conn: &Rc<Conn>, status: Status) {
     if conn.upstream.is_some() {
         let mut all = face.by_upstream.borrow_mut();
         all.retain(|_, listed| !Rc::ptr_eq(listed, conn));
+        upstream::lane::forget(face, conn);
     }
     face.broken.borrow_mut().push(Rc::clone(conn));
 }
@@ -330,9 +335,11 @@ pub fn report(face: &Face, conn: &Rc<Conn>) {
         }
     }
     if conn.upstream.is_some() {
-        let name = upstream::link::name(face, conn);
+        let connection = upstream::link::name(face, conn);
+        let key = conn.upstream.as_ref().and_then(|u| u.key.get());
+        let closed = UpstreamEvent::Closed { connection, key };
         // There is no more to end.
-        let _ = face.base.internal.upstream(&UpstreamEvent::Closed(name));
+        let _ = face.base.internal.upstream(&closed);
     }
     // Pending requests are called: their sends return the status of the failure.
     conn.pending.dispatch();
@@ -370,6 +377,9 @@ fn on_conn_deadline(face: &Face, conn: &Rc<Conn>, now: u64) {
             if let Err(e) = start(face, conn) {
                 retry(face, conn, &e);
             }
+        }
+        Phase::Open if upstream::lane::is_ending(conn) => {
+            upstream::lane::go_on_ending(face, conn, now)
         }
         Phase::Open if conn.is_blocked() || !conn.rx.is_read() => {
             check_silence(face, conn);
@@ -435,6 +445,7 @@ pub fn close_all(face: &Face) {
     face.forget_deadlines();
     face.by_peer.borrow_mut().clear();
     face.by_upstream.borrow_mut().clear();
+    face.lanes.borrow_mut().clear();
     let broken = core::mem::take(&mut *face.broken.borrow_mut());
     for conn in broken {
         conn.clear(|_, _| ());

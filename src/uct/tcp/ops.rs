@@ -12,7 +12,7 @@ use crate::uct::api::{Completion, Iface, Pack, Posted};
 use crate::uct::base::iface::EpBox;
 use crate::uct::base::iov::Iov;
 use crate::uct::base::params::EpParams;
-use crate::uct::internal::InternalIface;
+use crate::uct::internal::{InternalIface, UpstreamLanes};
 use crate::wire::upstream::address::{Entry, Offer};
 use core::ffi::c_int;
 use std::os::fd::RawFd;
@@ -269,15 +269,7 @@ impl InternalIface for TcpIface {
 
     fn upstream_offer(face: &Face) -> Option<Offer> {
         let is_offered = upstream::link::is_welcome(face) && !face.address.loopback;
-        is_offered.then(|| Offer {
-            transport: frames::TRANSPORT,
-            device: frames::device(face.address.ip),
-            iface: frames::iface(face.port),
-            overhead: OVERHEAD as f32,
-            bandwidth: face.estimate.bandwidth as f32,
-            latency: face.estimate.latency as f32,
-            flags: frames::ABILITIES,
-        })
+        is_offered.then(|| offer(face))
     }
 
     fn upstream_reach(face: &Face, entry: &Entry<'_>) -> Option<bool> {
@@ -293,8 +285,25 @@ impl InternalIface for TcpIface {
         Ok(ep)
     }
 
+    fn upstream_lanes(face: &Face) -> Option<&dyn UpstreamLanes> {
+        upstream::link::is_welcome(face).then_some(face)
+    }
+
     fn upstream_send(ep: &EpBox<Self>, id: u8, pack: Pack) -> Result<usize> {
         ep.upstream_send(ep.face(), id, pack)
+    }
+}
+
+/// What upstream is told of the interface.
+pub fn offer(face: &TcpIface) -> Offer {
+    Offer {
+        transport: frames::TRANSPORT,
+        device: frames::device(face.address.ip),
+        iface: frames::iface(face.port),
+        overhead: OVERHEAD as f32,
+        bandwidth: face.estimate.bandwidth as f32,
+        latency: face.estimate.latency as f32,
+        flags: frames::ABILITIES,
     }
 }
 

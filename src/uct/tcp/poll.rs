@@ -7,7 +7,7 @@
 use super::conn::{Conn, Phase};
 use super::deadlines::NEVER;
 use super::iface::{Face, LISTENER, TIMER, TcpIface};
-use super::{accept, link, proof, rx};
+use super::{accept, link, proof, rx, upstream};
 use crate::sys::clock::{cycles, cycles_in, monotonic_ns};
 use crate::sys::epoll::NO_EVENT;
 use crate::sys::socket::{READABLE, WRITABLE};
@@ -292,6 +292,9 @@ fn serve_waiting(face: &Face) -> u32 {
     let mut count = 0;
     for conn in list {
         conn.servable.set(false);
+        if conn.is_open() {
+            upstream::lane::report(face, &conn);
+        }
         if conn.has_room() {
             count += conn.pending.dispatch();
         }

@@ -32,7 +32,9 @@ const DEVICE_MAX: usize = 0x1f;
 const TRANSPORT_MAX: usize = 0x3f;
 /// The memory domain of each device of ours.
 pub const DOMAIN: u8 = 0;
-/// The index of each transport of ours in wire-up messages, for the lanes of endpoints; we tell of none.
+/// The index of each transport of ours. Releases that expect none take it for the length of an interface address that
+/// has three bytes, is the last, and is followed by addresses of endpoints: they read the length behind it as the first
+/// of the three, and get to the same end.
 const INDEX: u8 = 0xc3;
 
 /// Where an address stands.
@@ -42,6 +44,15 @@ pub enum Place {
     Blob,
     /// Behind the header of a wire-up message: transports have an index.
     Wireup,
+    /// In the private data of a connection by socket address: without uuid and, of devices, without address; transports
+    /// have an index or none.
+    Connection { index: bool },
+}
+
+impl Place {
+    fn has_index(self) -> bool {
+        matches!(self, Place::Wireup | Place::Connection { index: true })
+    }
 }
 
 /// A transport of a worker, and the device it is on.
@@ -51,7 +62,32 @@ pub struct Entry<'a> {
     pub transport: u16,
     pub device: &'a [u8],
     pub iface: &'a [u8],
+    /// The addresses of endpoints, as they stand there.
+    endpoints: &'a [u8],
 }
+
+impl<'a> Entry<'a> {
+    /// The lanes of an endpoint that go by this transport.
+    pub fn lanes(&self) -> impl Iterator<Item = Lane<'a>> + use<'a> {
+        let mut r = Reader::new(self.endpoints);
+        core::iter::from_fn(move || {
+            let len = r.u8()?;
+            let address = r.bytes(len.into())?;
+            let number = r.u8()? & !LAST;
+            Some(Lane { address, number })
+        })
+    }
+}
+
+/// A lane of an endpoint: the address of the transport's endpoint, and its number at the endpoint that the message is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lane<'a> {
+    pub address: &'a [u8],
+    pub number: u8,
+}
+
+/// Most lanes of an endpoint.
+pub const MAX_LANES: usize = 64;
 
 /// A transport of ours that upstream can use.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,11 +103,14 @@ pub struct Offer {
     pub flags: u32,
 }
 
-/// Appends devices, at least one, of which the last is the last of its address.
-pub fn put_devices(offers: &[Offer], place: Place, out: &mut Vec<u8>) {
+/// Appends devices, at least one, of which the last is the last of its address; `lanes` are of each of them.
+pub fn put_devices(offers: &[Offer], place: Place, lanes: &[Lane<'_>], out: &mut Vec<u8>) {
     for (n, offer) in offers.iter().enumerate() {
         let last = if n + 1 == offers.len() { LAST } else { 0 };
-        let device = &offer.device[..offer.device.len().min(DEVICE_MAX)];
+        let device = match place {
+            Place::Connection { .. } => &[][..],
+            _ => &offer.device[..offer.device.len().min(DEVICE_MAX)],
+        };
         let iface = &offer.iface[..offer.iface.len().min(TRANSPORT_MAX)];
         out.extend_from_slice(&[DOMAIN, device.len() as u8 | last]);
         out.extend_from_slice(device);
@@ -80,21 +119,28 @@ pub fn put_devices(offers: &[Offer], place: Place, out: &mut Vec<u8>) {
             out.extend_from_slice(&figure.to_le_bytes());
         }
         out.extend_from_slice(&offer.flags.to_le_bytes());
-        if place == Place::Wireup {
+        if place.has_index() {
             out.push(INDEX);
         }
-        out.push(iface.len() as u8 | LAST);
+        let follows = if lanes.is_empty() { 0 } else { ENDPOINTS };
+        out.push(iface.len() as u8 | LAST | follows);
         out.extend_from_slice(iface);
+        for (n, lane) in lanes.iter().enumerate() {
+            let last = if n + 1 == lanes.len() { LAST } else { 0 };
+            out.push(lane.address.len() as u8);
+            out.extend_from_slice(lane.address);
+            out.push(lane.number | last);
+        }
     }
 }
 
-/// The address of a worker for a wire-up message.
-pub fn for_wireup(uuid: u64, offers: &[Offer]) -> Vec<u8> {
+/// The address of a worker for a wire-up message, with the lanes of an endpoint.
+pub fn for_wireup(uuid: u64, offers: &[Offer], lanes: &[Lane<'_>]) -> Vec<u8> {
     let mut out = vec![UUID << 4];
     out.extend_from_slice(&uuid.to_le_bytes());
     match offers {
         [] => out.push(NO_DEVICES),
-        _ => put_devices(offers, Place::Wireup, &mut out),
+        _ => put_devices(offers, Place::Wireup, lanes, &mut out),
     }
     out
 }
@@ -103,25 +149,34 @@ pub fn for_wireup(uuid: u64, offers: &[Offer]) -> Vec<u8> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Address {
     pub release: Release,
+    /// 0 in the private data of a connection.
     pub uuid: u64,
+    /// What the application calls its worker, if the address tells.
+    pub client_id: u64,
 }
 
 impl Address {
     /// The address that `bytes` begin with.
     pub fn decode(bytes: &[u8]) -> Option<Address> {
-        Address::read(bytes, Place::Blob, |_| ())
+        Address::read(&mut Reader::new(bytes), Place::Blob, |_| ())
     }
 
     /// The address that `bytes` begin with, and its transports.
     pub fn with_entries(bytes: &[u8], place: Place) -> Option<(Address, Vec<Entry<'_>>)> {
         let mut entries = Vec::new();
-        let address = Address::read(bytes, place, |entry| entries.push(entry))?;
-        Some((address, entries))
+        let mut r = Reader::new(bytes);
+        let address = Address::read(&mut r, place, |entry| entries.push(entry))?;
+        // Private data end with the address: what is read otherwise was misread.
+        let is_whole = !matches!(place, Place::Connection { .. }) || r.rest().is_empty();
+        is_whole.then_some((address, entries))
     }
 
     /// Reads an address; calls `each` for its transports.
-    fn read<'a>(bytes: &'a [u8], place: Place, mut each: impl FnMut(Entry<'a>)) -> Option<Address> {
-        let mut r = Reader::new(bytes);
+    fn read<'a>(
+        r: &mut Reader<'a>,
+        place: Place,
+        mut each: impl FnMut(Entry<'a>),
+    ) -> Option<Address> {
         let head = r.u8()?;
         let (second, flags, mut release) = match head & 15 {
             0 => (false, head >> 4, Release::Unknown),
@@ -132,27 +187,39 @@ impl Address {
         if second && release == Release::from_bits(0) {
             release = Release::Unknown;
         }
-        if flags & UUID == 0 || flags & !KNOWN != 0 {
+        let has_uuid = flags & UUID != 0;
+        let needs_uuid = !matches!(place, Place::Connection { .. });
+        if needs_uuid && !has_uuid || flags & !KNOWN != 0 {
             return None;
         }
-        let uuid = r.u64()?;
-        if flags & CLIENT_ID != 0 {
-            r.u64()?;
-        }
+        let uuid = if has_uuid { r.u64()? } else { 0 };
+        let client_id = match flags & CLIENT_ID {
+            0 => 0,
+            _ => r.u64()?,
+        };
         if flags & NAME != 0 {
             let len = r.u8()?;
             r.bytes(len.into())?;
         }
         if *r.rest().first()? == NO_DEVICES {
-            return Some(Address { release, uuid });
+            r.u8()?;
+            return Some(Address {
+                release,
+                uuid,
+                client_id,
+            });
         }
         loop {
-            let device = Device::decode(&mut r, (second, place), &mut each)?;
+            let device = Device::decode(r, (second, place), &mut each)?;
             if device.last {
                 if let (false, Some(bits)) = (second, device.release()) {
                     release = Release::from_bits(bits);
                 }
-                return Some(Address { release, uuid });
+                return Some(Address {
+                    release,
+                    uuid,
+                    client_id,
+                });
             }
         }
     }
@@ -187,13 +254,9 @@ impl Device {
         let device = r.bytes(len)?;
         let mut more = domain & EMPTY == 0;
         while more {
-            let (transport, iface);
-            (transport, iface, more) = read_transport(r, form)?;
-            each(Entry {
-                transport,
-                device,
-                iface,
-            });
+            let entry;
+            (entry, more) = read_transport(r, device, form)?;
+            each(entry);
         }
         let last = bits & LAST != 0;
         Some(Device { domain, len, last })
@@ -205,26 +268,34 @@ impl Device {
     }
 }
 
-/// The sum of a transport's name, its address, and whether another transport follows.
+/// A transport on a device, and whether another follows.
 fn read_transport<'a>(
     r: &mut Reader<'a>,
+    device: &'a [u8],
     (second, place): (bool, Place),
-) -> Option<(u16, &'a [u8], bool)> {
+) -> Option<(Entry<'a>, bool)> {
     let transport = r.u16()?;
     r.bytes(if second { 8 } else { 16 })?;
-    if place == Place::Wireup {
+    if place.has_index() {
         r.u8()?;
     }
     let bits = r.u8()?;
     let len = long(r, bits & 0x3f, 0x3f, second)?;
     let iface = r.bytes(len)?;
+    let endpoints = r.rest();
     let mut more = bits & ENDPOINTS != 0;
     while more {
         let len = r.u8()?;
         r.bytes(len.into())?;
         more = r.u8()? & LAST == 0;
     }
-    Some((transport, iface, bits & LAST == 0))
+    let entry = Entry {
+        transport,
+        device,
+        iface,
+        endpoints: &endpoints[..endpoints.len() - r.rest().len()],
+    };
+    Some((entry, bits & LAST == 0))
 }
 
 /// A length; in version 2 one that fills its bits stands in the next byte.
@@ -286,7 +357,11 @@ mod tests {
     fn addresses_of_releases_are_recognised_and_no_part_of_them() {
         for (hex, uuid, release) in PACKED {
             let blob = bytes(hex);
-            let whole = Some(Address { release, uuid });
+            let whole = Some(Address {
+                release,
+                uuid,
+                client_id: 0,
+            });
             assert_eq!(Address::decode(&blob), whole);
             // What stands behind an address is somebody else's.
             assert_eq!(Address::decode(&[&blob[..], &[7; 40]].concat()), whole);
@@ -313,12 +388,12 @@ mod tests {
         let device = "0006 0002 0a4d0002 cf19 17b75138 f902954e 82a8fb37 01032300";
         let offers = [offer(), offer()];
         let mut out = Vec::new();
-        put_devices(&offers, Place::Blob, &mut out);
+        put_devices(&offers, Place::Blob, &[], &mut out);
         let last = device.replacen("0006", "0086", 1);
         assert_eq!(out, bytes(&format!("{device} 82 82e6 {last} 82 82e6")));
 
         let uuid = 0x0807_0605_0403_0201;
-        let wireup = for_wireup(uuid, &offers[..1]);
+        let wireup = for_wireup(uuid, &offers[..1], &[]);
         assert_eq!(
             wireup,
             bytes(&format!("20 0102030405060708 {last} c3 82 82e6"))
@@ -327,15 +402,19 @@ mod tests {
             transport: 0x19cf,
             device: &[0, 2, 10, 77, 0, 2],
             iface: &[0x82, 0xe6],
+            endpoints: &[],
         };
-        let release = Release::Unknown;
-        let address = Address { release, uuid };
+        let address = Address {
+            release: Release::Unknown,
+            uuid,
+            client_id: 0,
+        };
         let read = Address::with_entries(&wireup, Place::Wireup);
         assert_eq!(read, Some((address, vec![entry])));
         for n in 0..wireup.len() {
             assert_eq!(Address::with_entries(&wireup[..n], Place::Wireup), None);
         }
-        let nothing = for_wireup(uuid, &[]);
+        let nothing = for_wireup(uuid, &[], &[]);
         assert_eq!(nothing, bytes("20 0102030405060708 ff"));
         assert_eq!(
             Address::with_entries(&nothing, Place::Wireup),
@@ -360,12 +439,9 @@ mod tests {
     fn flags_and_lengths_of_each_kind() {
         let uuid = "0807060504030201";
         for (hex, release) in [
-            // Nothing but the uuid; client id and name; active messages only.
+            // Nothing but the uuid; a name; active messages only.
             (format!("20{uuid}ff"), Release::Unknown),
-            (
-                format!("70{uuid}aaaaaaaaaaaaaaaa03616263ff"),
-                Release::Unknown,
-            ),
+            (format!("30{uuid}03616263ff"), Release::Unknown),
             (format!("a0{uuid}ff"), Release::Unknown),
             // Version 2: a domain beyond 126, and lengths of more than 31 and 63.
             (
@@ -390,7 +466,11 @@ mod tests {
             let uuid = 0x0102_0304_0506_0708;
             assert_eq!(
                 Address::decode(&blob),
-                Some(Address { release, uuid }),
+                Some(Address {
+                    release,
+                    uuid,
+                    client_id: 0
+                }),
                 "{hex}"
             );
             assert_eq!(Address::decode(&blob[..blob.len() - 1]), None, "{hex}");
@@ -402,6 +482,24 @@ mod tests {
             format!("22{uuid}ff"),
         ] {
             assert_eq!(Address::decode(&bytes(&hex)), None, "{hex}");
+        }
+    }
+
+    #[test]
+    fn client_ids_and_lanes_are_read() {
+        let uuid = 0x0102_0304_0506_0708;
+        let named = bytes("7008070605040302010a0b000000000000036162 63ff");
+        let read = Address::decode(&named).unwrap();
+        assert_eq!((read.uuid, read.client_id), (uuid, 0x0b0a));
+
+        let lanes =
+            [(&[1, 2, 3][..], 5), (&[4], 0)].map(|(address, number)| Lane { address, number });
+        let wireup = for_wireup(uuid, &[offer()], &lanes);
+        assert!(wireup.ends_with(&bytes("c3 c2 82e6 03 010203 05 01 04 80")));
+        let (_, entries) = Address::with_entries(&wireup, Place::Wireup).unwrap();
+        assert_eq!(entries[0].lanes().collect::<Vec<_>>(), lanes);
+        for n in 0..wireup.len() {
+            assert_eq!(Address::with_entries(&wireup[..n], Place::Wireup), None);
         }
     }
 

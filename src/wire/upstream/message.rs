@@ -55,19 +55,41 @@ pub const AM_WITH_REPLY: u8 = 26;
 /// What a wire-up message is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WireupKind {
+    /// By a lane of a connection by socket address: the server asks for the client's lanes.
+    PreRequest,
     /// A worker that was connected to by its address gets to know an endpoint.
     Request,
     /// The answer: the receiver's endpoint.
     Reply,
-    /// Anything else: of connections by socket address, and notices that need no answer.
+    /// The client has the lanes of a reply.
+    Ack,
+    /// Asks whether an endpoint is there.
+    Check,
+    /// An endpoint is not there any more.
+    Removed,
+    /// Of nobody that these formats know.
     Other(u8),
 }
+
+/// The kinds, in the order of their numbers.
+const KINDS: [WireupKind; 6] = [
+    WireupKind::PreRequest,
+    WireupKind::Request,
+    WireupKind::Reply,
+    WireupKind::Ack,
+    WireupKind::Check,
+    WireupKind::Removed,
+];
 
 impl core::fmt::Display for WireupKind {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
+            WireupKind::PreRequest => f.write_str("a wire-up pre-request"),
             WireupKind::Request => f.write_str("a wire-up request"),
             WireupKind::Reply => f.write_str("a wire-up reply"),
+            WireupKind::Ack => f.write_str("a wire-up acknowledgement"),
+            WireupKind::Check => f.write_str("a check of an endpoint"),
+            WireupKind::Removed => f.write_str("the notice that an endpoint is gone"),
             WireupKind::Other(kind) => write!(f, "a wire-up message of kind {kind}"),
         }
     }
@@ -87,15 +109,17 @@ pub struct Wireup {
 
 impl Wireup {
     pub const LEN: usize = 20;
-    const REQUEST: u8 = 1;
-    const REPLY: u8 = 2;
 
     pub fn encode(&self) -> [u8; Wireup::LEN] {
         let mut out = [0; Wireup::LEN];
         let mut w = Writer::new(&mut out);
         w.u8(match self.kind {
-            WireupKind::Request => Self::REQUEST,
-            WireupKind::Reply => Self::REPLY,
+            WireupKind::PreRequest => 0,
+            WireupKind::Request => 1,
+            WireupKind::Reply => 2,
+            WireupKind::Ack => 3,
+            WireupKind::Check => 4,
+            WireupKind::Removed => 5,
             WireupKind::Other(kind) => kind,
         });
         w.u8(self.error_mode);
@@ -109,10 +133,10 @@ impl Wireup {
     pub fn split(message: &[u8]) -> Option<(Wireup, &[u8])> {
         let mut r = Reader::new(message);
         let wireup = Wireup {
-            kind: match r.u8()? {
-                Self::REQUEST => WireupKind::Request,
-                Self::REPLY => WireupKind::Reply,
-                kind => WireupKind::Other(kind),
+            kind: {
+                let kind = r.u8()?;
+                let known = KINDS.get(usize::from(kind)).copied();
+                known.unwrap_or(WireupKind::Other(kind))
             },
             error_mode: r.u8()?,
             number: r.u16()?,
@@ -414,7 +438,7 @@ mod tests {
             *b"\x01\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\0\0\0\0\0\0\0\0"
         );
         no_part(&bytes, |part| Wireup::split(part).is_some());
-        for kind in [WireupKind::Reply, WireupKind::Other(5)] {
+        for kind in KINDS.into_iter().chain([WireupKind::Other(6)]) {
             let other = Wireup { kind, ..wireup };
             let bytes = [&other.encode()[..], b"address"].concat();
             assert_eq!(Wireup::split(&bytes), Some((other, &b"address"[..])));

@@ -6,6 +6,7 @@
 pub mod address;
 pub mod key;
 pub mod message;
+pub mod private;
 
 pub use address::Address;
 

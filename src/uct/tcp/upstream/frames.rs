@@ -4,9 +4,11 @@
 //! 32 are active messages; 32 is of the connection, 33 a put, 34 its acknowledgement, 35 tests the connection. A put
 //! without data is what a flush is. A connection is requested with: event (4), flags (1), number or key (8), and the
 //! socket address where the sender listens, as the kernel has it: family (2), port (2, big endian), an IPv4 address (4)
-//! and zeros (8), or a flow (4), an IPv6 address (16) and a scope (4).
+//! and zeros (8), or a flow (4), an IPv6 address (16) and a scope (4). The flag says that it is a key: of the endpoint that
+//! the connection is for, which is not acknowledged.
 //!
-//! An interface's address is its port (big endian). A device's is flags (1), family (1), and its IP address.
+//! An interface's address is its port (big endian), an endpoint's that and a key (8). A device's is flags (1), family (1),
+//! and its IP address.
 #![forbid(unsafe_code)]
 
 use crate::wire::{Reader, Writer};
@@ -85,8 +87,6 @@ pub enum Bad {
     Event(u32),
     /// A request to connect that cannot be read.
     Request,
-    /// The connection would be of endpoints, not of interfaces.
-    Endpoints,
 }
 
 impl core::fmt::Display for Bad {
@@ -100,7 +100,6 @@ impl core::fmt::Display for Bad {
             Bad::Put(len) => write!(f, "a put of {len} bytes, which is not offered"),
             Bad::Event(event) => write!(f, "a connection event {event}, which is invalid now"),
             Bad::Request => f.write_str("a connection request that cannot be read"),
-            Bad::Endpoints => f.write_str("a connection request for an endpoint, which is unknown"),
         }
     }
 }
@@ -177,11 +176,22 @@ pub fn encode(frame: Frame, out: &mut Vec<u8>) {
     }
 }
 
+/// What a connection is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Messages of the interface that connects. The number tells connections between two interfaces apart.
+    Interface { number: u64 },
+    /// Messages between two endpoints, both ways: the one that has this key, and the one that connects.
+    Endpoint { key: u64 },
+}
+
+/// Of a request's flags: it is for an endpoint.
+const FOR_ENDPOINT: u8 = 1;
+
 /// How a connection begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opening {
-    /// Tells the connections between two interfaces apart.
-    pub number: u64,
+    pub purpose: Purpose,
     /// Where the interface that connects listens.
     pub listener: SocketAddr,
 }
@@ -190,8 +200,12 @@ impl Opening {
     /// The greeting and the request behind it.
     pub fn encode(&self) -> Vec<u8> {
         let mut body = REQUEST.to_le_bytes().to_vec();
-        body.push(0);
-        body.extend_from_slice(&self.number.to_le_bytes());
+        let (flags, number) = match self.purpose {
+            Purpose::Interface { number } => (0, number),
+            Purpose::Endpoint { key } => (FOR_ENDPOINT, key),
+        };
+        body.push(flags);
+        body.extend_from_slice(&number.to_le_bytes());
         let port = self.listener.port().to_be_bytes();
         match self.listener {
             SocketAddr::V4(to) => {
@@ -258,10 +272,15 @@ impl Opening {
             Some((number, SocketAddr::new(ip, port)))
         })();
         match (flags, fields) {
-            (Some(0), Some((number, listener))) if listener.port() != 0 => {
-                Ok(Opening { number, listener })
+            (Some(flags @ (0 | FOR_ENDPOINT)), Some((number, listener)))
+                if listener.port() != 0 =>
+            {
+                let purpose = match flags {
+                    0 => Purpose::Interface { number },
+                    _ => Purpose::Endpoint { key: number },
+                };
+                Ok(Opening { purpose, listener })
             }
-            (Some(1), Some(_)) => Err(Bad::Endpoints),
             _ => Err(Bad::Request),
         }
     }
@@ -303,6 +322,20 @@ pub fn device_ip(bytes: &[u8]) -> Option<IpAddr> {
 /// An interface's address.
 pub fn iface(port: u16) -> Vec<u8> {
     port.to_be_bytes().to_vec()
+}
+
+/// An endpoint's address.
+pub fn endpoint(port: u16, key: u64) -> Vec<u8> {
+    [&port.to_be_bytes()[..], &key.to_le_bytes()].concat()
+}
+
+pub const IFACE_LEN: usize = 2;
+pub const ENDPOINT_LEN: usize = 10;
+
+/// Port and key in an endpoint's address.
+pub fn endpoint_parts(bytes: &[u8]) -> Option<(u16, u64)> {
+    let (port, key) = bytes.split_at_checked(IFACE_LEN)?;
+    Some((iface_port(port)?, u64::from_le_bytes(key.try_into().ok()?)))
 }
 
 /// The port in an interface's address.
@@ -365,7 +398,7 @@ mod tests {
     #[test]
     fn bytes_of_an_opening() {
         let v4 = Opening {
-            number: 1 << 40,
+            purpose: Purpose::Interface { number: 1 << 40 },
             listener: "10.77.0.2:258".parse().unwrap(),
         };
         let bytes = v4.encode();
@@ -375,7 +408,7 @@ mod tests {
                \x02\0\x01\x02\x0a\x4d\0\x02\0\0\0\0\0\0\0\0"
         );
         let v6 = Opening {
-            number: 3,
+            purpose: Purpose::Endpoint { key: 3 },
             listener: "[fd00::7]:9".parse().unwrap(),
         };
         for opening in [v4, v6] {
@@ -388,7 +421,6 @@ mod tests {
             }
         }
         for (at, wrong, why) in [
-            (17, 1, Bad::Endpoints),
             (17, 2, Bad::Request),
             (13, 9, Bad::Event(9)),
             (9, 30, Bad::Request),
@@ -418,5 +450,12 @@ mod tests {
         assert_eq!(iface(0x0102), [1, 2]);
         assert_eq!(iface_port(&[1, 2]), Some(0x0102));
         assert_eq!((iface_port(&[0, 0]), iface_port(&[1])), (None, None));
+        let of_endpoint = endpoint(0x0102, 0x1122_3344_5566_7788);
+        assert_eq!(of_endpoint, b"\x01\x02\x88\x77\x66\x55\x44\x33\x22\x11");
+        let parts = Some((0x0102, 0x1122_3344_5566_7788));
+        assert_eq!(endpoint_parts(&of_endpoint), parts);
+        assert_eq!(endpoint_parts(&of_endpoint[..9]), None);
+        assert_eq!(of_endpoint.len(), ENDPOINT_LEN);
+        assert_eq!(iface(1).len(), IFACE_LEN);
     }
 }

@@ -6,7 +6,8 @@ use super::super::conn::Conn;
 use super::super::iface::{Face, TcpIface};
 use super::super::link;
 use super::super::wire;
-use super::frames::{self, Bad, Frame, Opening};
+use super::frames::{self, Bad, Frame, Opening, Purpose};
+use super::lane;
 use crate::sys::socket::with_scope;
 use crate::ucs::{Result, Status};
 use crate::ucs_debug;
@@ -46,7 +47,8 @@ pub fn connect(face: &Face, device: &[u8], iface: &[u8]) -> Result<Rc<Conn>> {
     let token = face.new_token();
     let conn = Conn::with_upstream(token, Some(remote));
     if let Some(upstream) = &conn.upstream {
-        upstream.number.set(FIRST_NUMBER + token);
+        let number = FIRST_NUMBER + token;
+        upstream.purpose.set(Some(Purpose::Interface { number }));
     }
     let listed = Rc::clone(&conn);
     face.by_upstream.borrow_mut().insert(remote, listed);
@@ -58,9 +60,16 @@ pub fn connect(face: &Face, device: &[u8], iface: &[u8]) -> Result<Rc<Conn>> {
 }
 
 /// What is sent on a connection first.
-pub fn opening(face: &TcpIface, number: u64) -> Vec<u8> {
+pub fn opening(face: &TcpIface, purpose: Purpose) -> Vec<u8> {
     let listener = SocketAddr::new(face.address.ip, face.port);
-    Opening { number, listener }.encode()
+    Opening { purpose, listener }.encode()
+}
+
+/// The opening is sent. One for an endpoint has no answer.
+pub fn greeted(face: &TcpIface, conn: &Rc<Conn>, purpose: Purpose) {
+    if let Purpose::Endpoint { .. } = purpose {
+        lane::opened(face, conn);
+    }
 }
 
 /// The connection was accepted.
@@ -68,7 +77,7 @@ pub fn on_ack(face: &TcpIface, conn: &Rc<Conn>) {
     link::opened(face, conn, 0, max_am(face));
 }
 
-fn max_am(face: &TcpIface) -> usize {
+pub fn max_am(face: &TcpIface) -> usize {
     face.max_am().max(MAX_AM)
 }
 
@@ -92,7 +101,16 @@ pub fn accept(
         let peer = peer.borrow();
         (peer.from, peer.bytes[len..peer.len].to_vec())
     };
-    let conn = Conn::with_upstream(face.new_token(), None);
+    let conn = match opening.purpose {
+        Purpose::Interface { .. } => Conn::with_upstream(face.new_token(), None),
+        Purpose::Endpoint { key } => match lane::expected(face, key) {
+            Some(conn) => conn,
+            None => {
+                accept::garbage(face, from, "it is for an endpoint that is not here");
+                return Ok(());
+            }
+        },
+    };
     accept::adopt(face, &conn, peer)?;
     conn.from.set(Some(from.ip()));
     if let Some(upstream) = &conn.upstream {
@@ -106,12 +124,18 @@ pub fn accept(
         "tcp: upstream's interface at {} connected from {from}",
         opening.listener
     );
-    link::opened(face, &conn, 0, max_am(face));
+    let for_endpoint = matches!(opening.purpose, Purpose::Endpoint { .. });
+    match for_endpoint {
+        true => lane::opened(face, &conn),
+        false => link::opened(face, &conn, 0, max_am(face)),
+    }
     let mut buf = face.rx_buffer();
     buf.data[..rest.len()].copy_from_slice(&rest);
     buf.end = rest.len();
     conn.rx.buffer.set(Some(buf));
-    conn.post_upstream(face, Frame::Ack);
+    if !for_endpoint {
+        conn.post_upstream(face, Frame::Ack);
+    }
     conn.flush(face);
     // The kernel does not report what was read already.
     if !rest.is_empty() {

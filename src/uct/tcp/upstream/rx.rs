@@ -52,6 +52,7 @@ pub fn handle_frames(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u3
                 body,
                 connection: link::name(face, conn),
                 device: device.map(Vec::as_slice),
+                key: conn.upstream.as_ref().and_then(|u| u.key.get()),
             });
             let taken = face.base.internal.upstream(&message);
             taken.map_err(|why| format!("message {id}, which is refused: {why}"))?;
