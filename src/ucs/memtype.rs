@@ -1,8 +1,7 @@
 //! Memory types: what a number from C means, and their names.
 //!
 //! The value of "unknown" moved with releases (5, 6, 9, 10), onto numbers that are device types
-//! now. This library knows host memory only, so every number that is not one of the five stable
-//! ones means "unknown, find out".
+//! now. Every number that is not one of the five stable ones means "unknown, find out".
 #![forbid(unsafe_code)]
 
 use crate::c;
@@ -27,7 +26,7 @@ pub const TYPES: [(&CStr, &CStr); 11] = [
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MemType {
     Host,
-    /// Memory of a device that this library has no transport for.
+    /// Memory of a device.
     Device(u8),
     /// The caller does not know.
     Unknown,

@@ -17,6 +17,7 @@ use crate::uct::local::ProcessName;
 use core::ffi::{c_int, c_void};
 use std::any::Any;
 use std::os::fd::RawFd;
+use std::sync::Arc;
 
 /// How a posted operation went on: done, or to be reported through its completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -280,6 +281,15 @@ pub struct MemoryInfo {
     pub length: usize,
 }
 
+/// Copies between memory of the host and memory that processors cannot access, or within the latter. All threads may use it.
+pub trait MemoryCopier: Send + Sync {
+    /// Copies, ends with the call. What both ends are is found out by their addresses.
+    ///
+    /// # Safety
+    /// Both ranges must be valid, `to` for writing.
+    unsafe fn copy(&self, to: *mut u8, from: *const u8, length: usize) -> Result<()>;
+}
+
 /// An opened memory domain. Threads share it: a context and its domains are common to the workers of all threads.
 pub trait Md: Send + Sync + 'static {
     fn as_any(&self) -> &dyn Any;
@@ -290,6 +300,11 @@ pub trait Md: Send + Sync + 'static {
     fn mem_query(&self, address: *const c_void, length: usize) -> Result<MemoryInfo> {
         let _ = (address, length);
         Err(Status::UNSUPPORTED)
+    }
+
+    /// Copies memory of the types that `attr` says it detects.
+    fn copier(&self) -> Option<Arc<dyn MemoryCopier>> {
+        None
     }
 
     /// Allocates memory. Returns the memory handle.
@@ -432,6 +447,11 @@ pub trait Transport: Sync + 'static {
     /// Its number in worker addresses, which never changes. `None`: UCP does not connect by this transport.
     fn wire_number(&self) -> Option<u8> {
         None
+    }
+
+    /// Whether UCP copies by its domain what is in memory that processors cannot access.
+    fn copies_memory(&self) -> bool {
+        false
     }
 
     /// The names in `UCX_TLS` that stand for this transport and others, besides `all`.

@@ -14,4 +14,5 @@ pub mod mem;
 pub mod node;
 pub mod params;
 pub mod pending;
+pub mod staged;
 pub mod worker;

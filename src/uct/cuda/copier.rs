@@ -4,6 +4,8 @@ use super::md::NAME;
 use crate::sys::cuda::{Allocation, Copying, Driver, DriverError, Streams};
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
+use crate::uct::api::MemoryCopier;
+use crate::uct::base::copy::copy;
 
 /// The driver with the streams of a memory domain.
 pub struct Copier {
@@ -39,7 +41,7 @@ impl Copier {
     ///
     /// # Safety
     /// Both ranges must be valid, `to` for writing.
-    pub unsafe fn copy(&self, range: Range) -> Result<bool> {
+    unsafe fn copy_if_device(&self, range: Range) -> Result<bool> {
         let copied = self.allocation(range).and_then(|found| {
             let Some(of) = found else { return Ok(false) };
             let (to, from) = (range.to.expose_provenance(), range.from.expose_provenance());
@@ -49,7 +51,7 @@ impl Copier {
         copied.map_err(|e| failed(range, e))
     }
 
-    /// As `copy`, but only starts.
+    /// As `copy_if_device`, but only starts.
     ///
     /// # Safety
     /// Both ranges must be valid until the copy is done, `to` for writing.
@@ -61,6 +63,22 @@ impl Copier {
             unsafe { self.streams.start(to, from, range.length, &of) }.map(Some)
         });
         started.map_err(|e| failed(range, e))
+    }
+}
+
+impl MemoryCopier for Copier {
+    unsafe fn copy(&self, to: *mut u8, from: *const u8, length: usize) -> Result<()> {
+        if length == 0 {
+            return Ok(());
+        }
+        let range = Range { to, from, length };
+        // SAFETY: by the caller's promise.
+        unsafe {
+            if !self.copy_if_device(range)? {
+                copy(from, to, length);
+            }
+        }
+        Ok(())
     }
 }
 

@@ -11,7 +11,7 @@ use crate::sys::fork::PerProcess;
 use crate::sys::random::random_u64;
 use crate::ucs::config::{Config, var};
 use crate::ucs::{Result, Status};
-use crate::uct::api::{Completion, Iface, Posted};
+use crate::uct::api::{Completion, Iface, MemoryCopier, Posted};
 use crate::uct::base::copy::copy;
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
@@ -79,23 +79,6 @@ impl CudaIface {
 
     fn has_room(&self) -> bool {
         self.waiting.borrow().len() < self.max_events
-    }
-
-    /// Copies within the call.
-    ///
-    /// # Safety
-    /// Both ranges must be valid.
-    unsafe fn copy(&self, range: Range) -> Result<()> {
-        if range.length == 0 {
-            return Ok(());
-        }
-        // SAFETY: by the caller's promise.
-        unsafe {
-            if !self.copier.copy(range)? {
-                copy(range.from, range.to, range.length);
-            }
-        }
-        Ok(())
     }
 
     /// Starts a copy.
@@ -247,13 +230,8 @@ impl Iface for CudaIface {
         remote: u64,
         _rkey: uct_rkey_t,
     ) -> Result<()> {
-        let range = Range {
-            to: remote as *mut u8,
-            from: src,
-            length: len,
-        };
         // SAFETY: by the caller's promise.
-        unsafe { ep.face().copy(range) }
+        unsafe { ep.face().copier.copy(remote as *mut u8, src, len) }
     }
 
     unsafe fn get_short(
@@ -263,13 +241,8 @@ impl Iface for CudaIface {
         remote: u64,
         _rkey: uct_rkey_t,
     ) -> Result<()> {
-        let range = Range {
-            to: dst,
-            from: remote as *const u8,
-            length: len,
-        };
         // SAFETY: by the caller's promise.
-        unsafe { ep.face().copy(range) }
+        unsafe { ep.face().copier.copy(dst, remote as *const u8, len) }
     }
 
     unsafe fn put_zcopy(

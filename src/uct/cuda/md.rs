@@ -10,7 +10,9 @@ use crate::sys::cuda::{Allocate, Block, Driver, has_devices};
 use crate::ucs::config::{Config, Table, var};
 use crate::ucs::status::Failure;
 use crate::ucs::{Result, Status};
-use crate::uct::api::{Alloc, Component, Device, Md, MdAttr, MemoryInfo, Transport, Unusable};
+use crate::uct::api::{
+    Alloc, Component, Device, Md, MdAttr, MemoryCopier, MemoryInfo, Transport, Unusable,
+};
 use crate::uct::base::iface::md_as;
 use crate::uct::base::params::IfaceParams;
 use crate::uct::base::worker::WorkerHandle;
@@ -96,6 +98,10 @@ impl Transport for CudaTransport {
         iface::NAME
     }
 
+    fn copies_memory(&self) -> bool {
+        true
+    }
+
     fn groups(&self) -> &'static [&'static str] {
         &["cuda"]
     }
@@ -153,6 +159,11 @@ impl Md for CudaMd {
 
     fn mem_query(&self, address: *const c_void, length: usize) -> Result<MemoryInfo> {
         self.detector.look(address.addr(), length)
+    }
+
+    fn copier(&self) -> Option<Arc<dyn MemoryCopier>> {
+        let copier: Arc<dyn MemoryCopier> = self.copier.clone();
+        Some(copier)
     }
 
     fn mem_alloc(&self, alloc: &mut Alloc<'_>) -> Result<uct_mem_h> {
