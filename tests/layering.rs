@@ -585,7 +585,7 @@ fn a_transport_named_elsewhere_is_found() {
 /// The modules of UCT that UCP uses. `internal` is the contract with a transport beyond C's op table, `api` its types,
 /// `cm` connection management, `local` the proof of being on this host; of `base`, tools that have no transport behind
 /// them.
-const UCT_FOR_UCP: [&str; 12] = [
+const UCT_FOR_UCP: [&str; 13] = [
     "api",
     "base::config",
     "base::copy",
@@ -593,6 +593,7 @@ const UCT_FOR_UCP: [&str; 12] = [
     "base::md",
     "base::mem",
     "base::params",
+    "base::staged",
     "base::worker",
     "cm",
     "internal",

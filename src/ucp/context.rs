@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 use super::allowed::{self, Here};
+use super::device_memory::DeviceMemory;
 use super::reg_cache::RegCaches;
 use crate::c::*;
 use crate::ucp::config::TABLE;
@@ -12,7 +13,7 @@ use crate::ucs::config::{AUTO, Config, Count, Others, Var, var};
 use crate::ucs::fork::Stamp;
 use crate::ucs::{Result, Status};
 use crate::uct::api::{Component, Device, Md, Transport};
-use crate::uct::base::md::MdHandle;
+use crate::uct::base::md::{ComponentHandle, MdHandle};
 use crate::uct::registry::{components, numbered, numbered_of};
 use crate::{ucs_debug, ucs_diag, ucs_error, ucs_warn};
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -54,6 +55,8 @@ pub struct Context {
     /// Before the domains, which they give registrations back to.
     pub reg_caches: RegCaches,
     pub mds: Vec<Box<MdHandle>>,
+    /// The domains that tell memory of devices apart.
+    pub device_memory: DeviceMemory,
     pub resources: Vec<Resource>,
     /// The transports that no resource is of, by their numbers, and why.
     unused: Vec<(u8, String)>,
@@ -79,6 +82,7 @@ impl Context {
             config,
             reg_caches: RegCaches::default(),
             mds: Vec::new(),
+            device_memory: DeviceMemory::default(),
             resources: Vec::new(),
             unused: Vec::new(),
             id: unique_id(),
@@ -235,11 +239,54 @@ impl Context {
                 }
             }
         }
+        for (component, (name, md)) in open_copying(&self.config, &tables, &mut here) {
+            if let Some(copier) = md.copier() {
+                let types = md.attr().detect_mem_types;
+                self.device_memory.add(self.mds.len(), types, copier);
+                self.mds.push(Box::new(MdHandle {
+                    component,
+                    name: name.to_owned(),
+                    md,
+                }));
+            }
+        }
         if !allowed::are_known(&self.config, &here) {
             allowed::report(&self.config, &everything_here(&self.config, &failed));
         }
         Ok(())
     }
+}
+
+/// The transports of a component by whose domains UCP copies memory, where the component can be used.
+fn copying(component: &dyn Component) -> Vec<&'static dyn Transport> {
+    let all = component.transports().iter().copied();
+    let copying: Vec<_> = all.filter(|transport| transport.copies_memory()).collect();
+    match copying.is_empty() || component.is_available() {
+        true => copying,
+        false => Vec::new(),
+    }
+}
+
+type CopyingDomain = (&'static ComponentHandle, OpenDomain);
+
+/// Opens the domains that tell memory of devices apart, if `UCX_TLS` allows a transport of theirs.
+fn open_copying(config: &Config, tables: &Others<'_>, here: &mut Vec<Here>) -> Vec<CopyingDomain> {
+    let mut domains = Vec::new();
+    for handle in components() {
+        let mut wanted = copying(handle.component);
+        wanted.retain(|transport| allowed::transport(config, *transport));
+        if wanted.is_empty() {
+            continue;
+        }
+        for domain in open_domains(handle.component, tables).unwrap_or_default() {
+            for transport in &wanted {
+                let devices = transport.devices(domain.1.as_ref()).unwrap_or_default();
+                here.extend(devices.into_iter().map(|device| (*transport, device)));
+            }
+            domains.push((handle, domain));
+        }
+    }
+    domains
 }
 
 impl Drop for Context {
@@ -292,12 +339,13 @@ fn everything_here(config: &Config, failed: &[&str]) -> Vec<Here> {
     let tables = config.others();
     let mut here = Vec::new();
     for handle in components() {
-        let used: Vec<_> = numbered_of(handle.component).collect();
+        let mut used = copying(handle.component);
+        used.extend(numbered_of(handle.component).map(|(_, transport)| transport));
         if used.is_empty() || failed.contains(&handle.component.name()) {
             continue;
         }
         for (_, md) in open_domains(handle.component, &tables).unwrap_or_default() {
-            for (_, transport) in &used {
+            for transport in &used {
                 let devices = transport.devices(md.as_ref()).unwrap_or_default();
                 here.extend(devices.into_iter().map(|device| (*transport, device)));
             }

@@ -272,7 +272,7 @@ impl Ep {
             refused: Cell::new(None),
             params: Cell::new(params),
             stream: Inbox::new(),
-            send_queue: SendQueue::new(worker.is_shared()),
+            send_queue: SendQueue::new(worker.takes_general_paths()),
             pending_send: UnsafeCell::new(PendingSend {
                 base: uct_pending_req_t {
                     func: Some(has_room),
@@ -580,10 +580,24 @@ impl Ep {
                     self.send_queue.push_front(task);
                     return Err(Status::NO_RESOURCE);
                 }
-                Err(e) => self.fail_task(&task, e),
+                Err(e) => {
+                    self.cut_off(&task);
+                    self.fail_task(&task, e);
+                }
             }
         }
         Ok(())
+    }
+
+    /// The rest of a task will not come: tells the peer, if that knows of it. Where the endpoint failed, it hears of that.
+    #[cold]
+    fn cut_off(&self, task: &Task) {
+        if let Task::Request(req) = task
+            && self.is_usable()
+            && let Some(message) = Op::abort_message(self.worker().uuid, *req)
+        {
+            self.send_queue.push_back(message);
+        }
     }
 
     fn step(&self, task: &mut Task) -> Result<TaskStep> {

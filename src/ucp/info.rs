@@ -92,6 +92,7 @@ impl Context {
             length,
             flags: UCP_MEM_MAP_ALLOCATE,
             prot: UCP_MEM_MAP_PROT_REMOTE_READ | UCP_MEM_MAP_PROT_REMOTE_WRITE,
+            kind: UCS_MEMORY_TYPE_HOST,
             purpose: Purpose::Application,
         };
         match Region::map(self, &params) {
@@ -112,7 +113,7 @@ impl Context {
                     "#\n#  rkey size: {}",
                     region.pack_for_application(self).len()
                 );
-                if let Err(e) = region.unmap(self) {
+                if let Err(e) = region.unmap() {
                     let _ = writeln!(s, "#  not released: {e}");
                 }
             }

@@ -12,7 +12,6 @@ use crate::c::*;
 use crate::sys;
 use crate::ucp::config::TABLE;
 use crate::ucs::config::var;
-use crate::ucs::memtype::MemType;
 use crate::ucs::sync::{AtomicU64, word64};
 use crate::ucs::{Result, Status};
 use crate::uct::base::config::ALLOC_METHODS;
@@ -29,6 +28,8 @@ pub struct MapParams {
     pub length: usize,
     pub flags: u32,
     pub prot: u32,
+    /// `UCS_MEMORY_TYPE_*`, known to the context.
+    pub kind: ucs_memory_type_t,
     pub purpose: Purpose,
 }
 
@@ -48,6 +49,8 @@ pub struct Region {
     /// Its address for the application; for imported memory, its address in the exporting process.
     pub address: *mut c_void,
     pub length: usize,
+    /// `UCS_MEMORY_TYPE_*`
+    pub kind: ucs_memory_type_t,
     /// Set when the memory is ours.
     block: Option<Block>,
     /// Set when the memory is another process's.
@@ -66,19 +69,6 @@ pub struct Region {
 struct Imported {
     mapping: Mapping,
     key: MdKey,
-}
-
-/// Memory types that need a device, of those whose numbers mean the same in every release: a number
-/// above them means "detect" in one release or another. `UNSUPPORTED` for these.
-pub fn refuse_devices(kind: ucs_memory_type_t) -> Result<()> {
-    if (UCS_MEMORY_TYPE_CUDA..=UCS_MEMORY_TYPE_ROCM_MANAGED).contains(&kind) {
-        ucs_error!(
-            "memory of type {} needs a GPU transport, which this library has not",
-            MemType::from_c(kind).name()
-        );
-        return Err(Status::UNSUPPORTED);
-    }
-    Ok(())
 }
 
 impl Region {
@@ -111,6 +101,7 @@ impl Region {
             return Err(Status::INVALID_PARAM);
         }
         let mut region = Region::empty(context, params.address, params.length);
+        region.kind = params.kind;
         for (bit, right) in [
             (UCP_MEM_MAP_PROT_REMOTE_READ, READ),
             (UCP_MEM_MAP_PROT_REMOTE_WRITE, WRITE),
@@ -123,11 +114,18 @@ impl Region {
             if allocate {
                 region.allocate(context, fixed, params)?;
             }
-            if lock && let Err(e) = region.lock() {
+            // Memory of devices is not paged out.
+            if lock
+                && !region.is_of_device()
+                && let Err(e) = region.lock()
+            {
                 region.free()?;
                 return Err(e);
             }
-            region.register(context, params.purpose);
+            // What peers would reach by a key, they would access by processors.
+            if !region.is_of_device() {
+                region.register(context, params.purpose);
+            }
         }
         region.publish(context, params.purpose == Purpose::Application);
         Ok(region)
@@ -154,6 +152,7 @@ impl Region {
         Box::new(Region {
             address,
             length,
+            kind: UCS_MEMORY_TYPE_HOST,
             block: None,
             imported: None,
             locked: false,
@@ -171,7 +170,11 @@ impl Region {
             length: self.length,
             delta: self.delta(),
             rights: self.rights,
-            foreign: application && self.block.is_none() && self.imported.is_none(),
+            foreign: application
+                && self.block.is_none()
+                && self.imported.is_none()
+                && !self.is_of_device(),
+            kind: self.kind,
             internal: !application,
         };
         self.id = context.regions.insert(exported);
@@ -191,6 +194,11 @@ impl Region {
         }
         self.locked = true;
         Ok(())
+    }
+
+    /// Whether processors cannot access it.
+    fn is_of_device(&self) -> bool {
+        self.kind != UCS_MEMORY_TYPE_HOST
     }
 
     pub fn is_imported(&self) -> bool {
@@ -250,10 +258,7 @@ impl Region {
     /// The domain that allocated it.
     fn own_domain(&self, context: &Context) -> Option<usize> {
         let block = self.block.as_ref()?;
-        context
-            .mds
-            .iter()
-            .position(|md| core::ptr::from_ref::<MdHandle>(md).cast_mut().cast() == block.md)
+        context.mds.iter().position(|md| handle_of(md) == block.md)
     }
 
     /// Takes memory by the order of `UCX_ALLOC_PRIO`.
@@ -262,9 +267,17 @@ impl Region {
             address: params.address,
             length: params.length,
             flags: UCT_MD_MEM_ACCESS_ALL | if fixed { UCT_MD_MEM_FLAG_FIXED } else { 0 },
-            kind: UCS_MEMORY_TYPE_HOST,
+            kind: self.kind,
             name: "ucp_mem_map",
         };
+        if self.is_of_device() {
+            let domains = context.device_memory.domains();
+            let mds: Vec<uct_md_h> = domains.map(|i| handle_of(&context.mds[i])).collect();
+            let block = mem::allocate(&request, &[UCT_ALLOC_METHOD_MD], &mds)?;
+            self.address = block.address;
+            self.block = Some(block);
+            return Ok(());
+        }
         let mut tried = Vec::new();
         for item in context.config.list(var!(TABLE, "ALLOC_PRIO")) {
             let (method, mds): (u32, Vec<uct_md_h>) = match item.strip_prefix("md:") {
@@ -274,7 +287,7 @@ impl Region {
                         .mds
                         .iter()
                         .filter(|md| name == "*" || md.component.component.name() == name)
-                        .map(|md| core::ptr::from_ref::<MdHandle>(md).cast_mut().cast())
+                        .map(|md| handle_of(md))
                         .filter(|md| !tried.contains(md))
                         .collect(),
                 ),
@@ -397,7 +410,7 @@ impl Region {
             region: self.id,
             address: self.address as u64,
             length: self.length as u64,
-            mem_type: UCS_MEMORY_TYPE_HOST as u8,
+            mem_type: self.kind as u8,
             uses,
             keys,
         }
@@ -441,8 +454,8 @@ impl Region {
     }
 
     /// Ends the mapping, after accesses of other threads on behalf of peers have ended.
-    pub fn unmap(mut self, context: &Context) -> Result<()> {
-        context.regions.remove(self.id);
+    pub fn unmap(mut self) -> Result<()> {
+        self.context().regions.remove(self.id);
         self.free()
     }
 
@@ -479,6 +492,10 @@ impl Region {
             ucs_error!("ucp_mem_advise: {length} bytes at {address:#x} are outside the region");
             return Err(Status::INVALID_PARAM);
         }
+        if self.is_of_device() {
+            ucs_error!("ucp_mem_advise: the system takes no advice on memory of devices");
+            return Err(Status::UNSUPPORTED);
+        }
         let page = sys::mem::page_size();
         let here = (address as usize).wrapping_add_signed(self.delta());
         let start = here & !(page - 1);
@@ -491,6 +508,11 @@ impl Region {
     pub fn contains(&self, address: u64, length: usize) -> bool {
         within(self.address as u64, self.length, address, length)
     }
+}
+
+/// A domain, for C.
+fn handle_of(md: &MdHandle) -> uct_md_h {
+    core::ptr::from_ref(md).cast_mut().cast()
 }
 
 /// Memory that peers may access while this lives.
@@ -514,6 +536,7 @@ impl Window {
             length,
             flags: 0,
             prot,
+            kind: UCS_MEMORY_TYPE_HOST,
             purpose: Purpose::Transfer(domain),
         };
         let region = Region::map(context, &params)?;
@@ -532,6 +555,7 @@ impl Window {
             length: size_of::<u64>(),
             flags: UCP_MEM_MAP_ALLOCATE,
             prot: UCP_MEM_MAP_PROT_REMOTE_READ,
+            kind: UCS_MEMORY_TYPE_HOST,
             purpose: Purpose::Read,
         };
         let region = Region::map(context, &params)?;
@@ -584,12 +608,10 @@ impl SharedWord {
 
 impl Drop for Window {
     fn drop(&mut self) {
-        if let Some(region) = self.region.take() {
-            let context = region.context;
-            // SAFETY: a context outlives its requests.
-            if let Err(e) = region.unmap(unsafe { &*context }) {
-                ucs_debug!("closing a receive buffer to the peer: {e}");
-            }
+        if let Some(region) = self.region.take()
+            && let Err(e) = region.unmap()
+        {
+            ucs_debug!("closing a receive buffer to the peer: {e}");
         }
     }
 }

@@ -7,7 +7,7 @@
 //! measured choice between get and fragments, `rts`: a message that
 //! waits at its sender. `tag`, `am`, `stream`, `rma`: the kinds of messages; `atomic`: atomics on a word. `mem`: memory
 //! for remote access, `reg`: what memory domains know, `reg_cache`: what they keep of it for the next transfer,
-//! `regions`: the table of exported regions, `rkey`: keys of peers. `dt`: datatypes. `wireup`: connecting endpoints;
+//! `regions`: the table of exported regions, `rkey`: keys of peers. `dt`: datatypes. `device_memory`: memory types. `wireup`: connecting endpoints;
 //! `claims`: which addresses are proven; `cm_connection`: connections between clients and servers. `idle`: idle
 //! interfaces. `spin`: yielding in callers that spin. `unexpected`: accounting of unexpected messages, receive pause.
 //! `after_fork`: objects of the parent in a child of fork(). `counters`: what was sent, received and waited for; `inspect`: the
@@ -25,6 +25,7 @@ pub mod composite;
 pub mod config;
 pub mod context;
 pub mod counters;
+pub mod device_memory;
 pub mod dt;
 pub mod ep;
 pub mod handlers;

@@ -4,7 +4,7 @@
 //! and calls the functions of `Op`, which call those of the operation's own type (`Operation`). Each type implements them
 //! in the file that the operation lives in.
 
-use crate::c::uct_rkey_t;
+use crate::c::{UCS_MEMORY_TYPE_HOST, ucs_memory_type_t, uct_rkey_t};
 use crate::ucp::ahead::Ahead;
 use crate::ucp::atomic::Atomic;
 use crate::ucp::dt::Data;
@@ -142,7 +142,7 @@ impl Op {
     /// Whether dropping it does nothing: it has no datatype to finish and no memory of its own.
     #[inline]
     pub fn holds_nothing(&self) -> bool {
-        let plain = |data: &Data| !matches!(data, Data::Generic { .. });
+        let plain = |data: &Data| !matches!(data, Data::Opaque { .. });
         match self {
             Op::None | Op::TagPostedFifo => true,
             Op::TagWait(r) => plain(&r.data),
@@ -167,6 +167,23 @@ impl Op {
             }
             _ => false,
         }
+    }
+
+    /// The type of its buffer's memory, `UCS_MEMORY_TYPE_*`; the host's where it has none, or none any more.
+    pub fn memory_type(&self) -> ucs_memory_type_t {
+        let data = match self {
+            Op::Send(op) => &op.data,
+            Op::TagWait(op) => &op.data,
+            Op::TagRecv(op) => &op.data,
+            Op::DataRecv(op) => &op.data,
+            Op::StreamRecv(op) => &op.data,
+            Op::Put(op) => &op.data,
+            Op::Get(op) => &op.data,
+            Op::None | Op::TagPostedFifo | Op::Flush(_) | Op::Amo(_) | Op::Composite(_) => {
+                return UCS_MEMORY_TYPE_HOST;
+            }
+        };
+        data.memory_type()
     }
 
     /// Whether a receiver may be copying its data.

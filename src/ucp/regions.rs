@@ -5,6 +5,7 @@
 //! An entry in use keeps its memory mapped: `remove` waits for it. So no user function is called meanwhile.
 #![forbid(unsafe_code)]
 
+use crate::c::{UCS_MEMORY_TYPE_HOST, ucs_memory_type_t};
 use crate::sys;
 use crate::sys::lock::Mutex;
 use crate::ucs::shared_slots::SharedSlots;
@@ -29,6 +30,8 @@ pub struct Exported {
     pub foreign: bool,
     /// The library's own, which the application does not know.
     pub internal: bool,
+    /// `UCS_MEMORY_TYPE_*`
+    pub kind: ucs_memory_type_t,
 }
 
 /// Whether the second range lies in the first.
@@ -179,9 +182,7 @@ impl Regions {
         self.live.load(Ordering::Relaxed)
     }
 
-    /// Calls `f` with the local address of memory that a peer names, if it has the right. The address is valid while
-    /// `f` runs.
-    #[inline]
+    /// As `with_any`, for memory of the host.
     pub fn with<R>(
         &self,
         id: u64,
@@ -189,6 +190,24 @@ impl Regions {
         length: usize,
         right: u8,
         f: impl FnOnce(*mut u8) -> R,
+    ) -> Result<R, &'static str> {
+        const NOT_HERE: &str = "it is memory of a device";
+        let done = self.with_any(id, address, length, right, |at, kind| {
+            (kind == UCS_MEMORY_TYPE_HOST).then(|| f(at))
+        })?;
+        done.ok_or(NOT_HERE)
+    }
+
+    /// Calls `f` with the local address of memory that a peer names and its type, if the peer has the right. The address is
+    /// valid while `f` runs.
+    #[inline]
+    pub fn with_any<R>(
+        &self,
+        id: u64,
+        address: u64,
+        length: usize,
+        right: u8,
+        f: impl FnOnce(*mut u8, ucs_memory_type_t) -> R,
     ) -> Result<R, &'static str> {
         const OUTSIDE: &str = "that range is not exported";
         let done = self.by_id.with(id, |entry| {
@@ -199,7 +218,7 @@ impl Regions {
             if entry.granted.load(Ordering::Relaxed) & right != right {
                 return Err("its protection forbids it");
             }
-            Ok(f((address as *mut u8).wrapping_offset(r.delta)))
+            Ok(f((address as *mut u8).wrapping_offset(r.delta), r.kind))
         });
         done.unwrap_or(Err(OUTSIDE))
     }
@@ -231,7 +250,7 @@ impl Regions {
         granted.unwrap_or(0)
     }
 
-    /// The address of the memory of a key of this context, if it is still exported and the key claims no more than was
+    /// The address of the host's memory of a key of this context, if it is still exported and the key claims no more than was
     /// given.
     pub fn locate_own(&self, key: &Rkey) -> Option<*mut u8> {
         let length = usize::try_from(key.length).ok()?;
@@ -239,7 +258,9 @@ impl Regions {
         let here = self.by_id.with(key.region, |entry| {
             let r = &entry.exported;
             let granted = entry.granted.load(Ordering::Relaxed);
-            let given = within(r.address, r.length, key.address, length) && rights & !granted == 0;
+            let given = within(r.address, r.length, key.address, length)
+                && rights & !granted == 0
+                && r.kind == UCS_MEMORY_TYPE_HOST;
             given.then(|| (key.address as *mut u8).wrapping_offset(r.delta))
         });
         here.flatten()
@@ -295,6 +316,7 @@ mod tests {
             rights,
             foreign: false,
             internal,
+            kind: UCS_MEMORY_TYPE_HOST,
         }
     }
 

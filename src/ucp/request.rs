@@ -9,10 +9,12 @@ pub mod pool;
 use super::unexpected;
 use super::worker_core::Core;
 use crate::c::*;
+use crate::ucp::context::Context;
 use crate::ucp::dt::{self, Data, Side};
-use crate::ucp::mem::{Region, refuse_devices};
+use crate::ucp::mem::Region;
 use crate::ucp::op::Op;
 use crate::ucp::plan::RndvPolicy;
+use crate::ucs::memtype::MemType;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status, tracepoint};
 use crate::wire::id::RequestId;
@@ -82,40 +84,118 @@ impl Param {
     /// The buffer must be what the datatype says, until the operation completes, and the memory
     /// handle alive.
     #[inline]
-    pub unsafe fn data(&self, buffer: *mut c_void, count: usize, side: Side) -> Result<Data> {
-        let buffer = if self.memh.is_null() && self.mask & UCP_OP_ATTR_FIELD_MEMORY_TYPE == 0 {
-            buffer
-        } else {
-            // SAFETY: by the caller's promise.
-            unsafe { self.described(buffer, count) }?
-        };
+    pub unsafe fn data(
+        &self,
+        worker: &Core,
+        buffer: *mut c_void,
+        count: usize,
+        side: Side,
+    ) -> Result<Data> {
+        let is_plain = self.memh.is_null()
+            && self.mask & UCP_OP_ATTR_FIELD_MEMORY_TYPE == 0
+            && !worker.tells_memory();
         // SAFETY: by the caller's promise.
-        unsafe { Data::new(buffer, count, self.datatype, side) }
-    }
-
-    /// Checks memory type and memory handle of the buffer. Returns its address in this process.
-    ///
-    /// # Safety
-    /// The memory handle must be alive.
-    #[cold]
-    unsafe fn described(&self, buffer: *mut c_void, count: usize) -> Result<*mut c_void> {
-        if self.mask & UCP_OP_ATTR_FIELD_MEMORY_TYPE != 0 {
-            refuse_devices(self.memory_type)?;
-        }
-        // SAFETY: null or alive, by the caller's promise.
-        let Some(region) = (unsafe { self.memh.as_ref() }) else {
-            return Ok(buffer);
-        };
-        match dt::contiguous_bytes(self.datatype, count) {
-            Some(bytes) => region.locate(buffer, bytes?),
-            // The entries of a list may be in different memory: the handle does not apply to them.
-            None if !region.is_imported() => Ok(buffer),
-            None => {
-                crate::ucs_error!("a buffer in imported memory has to be contiguous");
-                Err(Status::INVALID_PARAM)
+        unsafe {
+            if is_plain {
+                Data::new(buffer, count, self.datatype, side)
+            } else {
+                self.described(worker, buffer, count, side)
             }
         }
     }
+
+    /// The same, where the memory's type or handle matters.
+    ///
+    /// # Safety
+    /// As `data`.
+    #[cold]
+    unsafe fn described(
+        &self,
+        worker: &Core,
+        buffer: *mut c_void,
+        count: usize,
+        side: Side,
+    ) -> Result<Data> {
+        let context = worker.context();
+        let mut kind = match self.mask & UCP_OP_ATTR_FIELD_MEMORY_TYPE {
+            0 => None,
+            _ => context.memory_type_of(self.memory_type)?,
+        };
+        let mut at = buffer;
+        // SAFETY: null or alive, by the caller's promise.
+        if let Some(region) = unsafe { self.memh.as_ref() } {
+            match dt::contiguous_bytes(self.datatype, count) {
+                Some(bytes) => {
+                    let bytes = bytes?;
+                    at = region.locate(buffer, bytes)?;
+                    if region.contains(buffer as u64, bytes) {
+                        kind = Some(region.kind);
+                    }
+                }
+                // The entries of a list may be in different memory: the handle does not apply to them.
+                None if !region.is_imported() => {}
+                None => {
+                    crate::ucs_error!("a buffer in imported memory has to be contiguous");
+                    return Err(Status::INVALID_PARAM);
+                }
+            }
+        }
+        // SAFETY: by the caller's promise.
+        let data = unsafe { Data::new(at, count, self.datatype, side) }?;
+        let kind = match kind {
+            Some(kind) => kind,
+            None => memory_type(context, &data)?,
+        };
+        Ok(reached(context, data, kind))
+    }
+}
+
+/// A buffer in memory of a type, so that its bytes are reached.
+fn reached(context: &Context, data: Data, kind: ucs_memory_type_t) -> Data {
+    match context.device_memory.copier(kind) {
+        Some(copier) => data.staged(copier, kind),
+        None => data,
+    }
+}
+
+/// Bytes of the user's, whose memory's type is found out.
+pub fn bytes(worker: &Core, at: *mut u8, length: usize) -> Result<Data> {
+    let data = Data::contig(at, length);
+    let kind = memory_type(worker.context(), &data)?;
+    Ok(reached(worker.context(), data, kind))
+}
+
+/// Refuses a word of the caller's that this library's processor would have to access and cannot.
+pub fn expect_host(worker: &Core, word: *const c_void) -> Result<()> {
+    if !worker.tells_memory() || word.is_null() {
+        return Ok(());
+    }
+    match worker.context().memory_type(word, 1)? {
+        UCS_MEMORY_TYPE_HOST => Ok(()),
+        kind => Err(in_device(kind)),
+    }
+}
+
+/// What a word in memory of a device is answered with.
+#[cold]
+pub fn in_device(kind: ucs_memory_type_t) -> Status {
+    crate::ucs_error!(
+        "a word in memory of type {} is not supported: atomics, counters and headers need memory of the host",
+        MemType::from_c(kind).name()
+    );
+    Status::UNSUPPORTED
+}
+
+/// The first type of a buffer's memory that is not the host's.
+fn memory_type(context: &Context, data: &Data) -> Result<ucs_memory_type_t> {
+    if !context.device_memory.is_there() || data.is_empty() {
+        return Ok(UCS_MEMORY_TYPE_HOST);
+    }
+    let found = data.find_block(|at, length| match context.memory_type(at.cast(), length) {
+        Ok(UCS_MEMORY_TYPE_HOST) => None,
+        other => Some(other),
+    });
+    found.unwrap_or(Ok(UCS_MEMORY_TYPE_HOST))
 }
 
 impl Param {

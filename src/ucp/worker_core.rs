@@ -128,6 +128,8 @@ pub struct Core {
     pub spin: Spin,
     /// The lock of MULTI mode; recursive.
     pub lock: BiasedLock,
+    tells_memory: bool,
+    general_paths: bool,
     pub buffers: Buffers,
     pub unexpected: Unexpected,
     pub wakeup: Wakeup,
@@ -165,9 +167,12 @@ impl Core {
             // One more thread uses the worker.
             params.thread_mode = UCS_THREAD_MODE_MULTI;
         }
+        let tells_memory = context.device_memory.is_there();
         Ok(Core {
             context,
             hooks,
+            tells_memory,
+            general_paths: tells_memory || params.thread_mode == UCS_THREAD_MODE_MULTI,
             uuid: unique_id(),
             inherited: Cell::new(false),
             refused_process: Cell::new(false),
@@ -211,6 +216,18 @@ impl Core {
     #[inline(always)]
     pub fn is_shared(&self) -> bool {
         self.params.thread_mode == UCS_THREAD_MODE_MULTI
+    }
+
+    /// Whether the type of a buffer's memory has to be found out.
+    #[inline(always)]
+    pub fn tells_memory(&self) -> bool {
+        self.tells_memory
+    }
+
+    /// Whether its operations take no shortcut: a lock has to be taken, or the memory's type to be found out.
+    #[inline(always)]
+    pub fn takes_general_paths(&self) -> bool {
+        self.general_paths
     }
 
     /// The callbacks of progress.

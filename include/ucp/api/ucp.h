@@ -1444,7 +1444,7 @@ ucs_status_t ucp_ep_evaluate_perf(ucp_ep_h h,
  * @param[in] params Which memory; read during the call only.
  * @param[out] memh_p The memory handle; written on success only.
  * @return UCS_OK. UCS_ERR_INVALID_PARAM without memory or for flags that exclude each other.
- *   UCS_ERR_NO_MEMORY. UCS_ERR_UNSUPPORTED for memory of a device or in a child of fork().
+ *   UCS_ERR_NO_MEMORY. UCS_ERR_UNSUPPORTED for memory of a device that is not here, or in a child of fork().
  *   UCS_ERR_UNREACHABLE for exported memory that cannot be attached to.
  *
  * @ingroup ucp_mem

@@ -7,7 +7,7 @@ use crate::c::prelude::*;
 use crate::ucp::am::{AmHandler, Function, recv, send};
 use crate::ucp::dt::Side;
 use crate::ucp::proto::send::try_short;
-use crate::ucp::request::{Info, Param, Posted};
+use crate::ucp::request::{Info, Param, Posted, expect_host};
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
@@ -43,10 +43,13 @@ unsafe fn post(
         ucs_error!("an active message header of {} bytes is NULL", header.1);
         return Err(Status::INVALID_PARAM);
     }
+    if header.1 > 0 {
+        expect_host(ep.worker(), header.0)?;
+    }
     // SAFETY: as above.
     let header = unsafe { Payload::new(header.0.cast(), header.1) };
     // SAFETY: as above.
-    let data = unsafe { param.data(buffer.cast_mut(), count, Side::Send) }?;
+    let data = unsafe { param.data(ep.worker(), buffer.cast_mut(), count, Side::Send) }?;
     send::post(ep, param, id, header, data)
 }
 
@@ -265,7 +268,8 @@ unsafe fn send_any(call: &SendCall) -> ucs_status_ptr_t {
     unsafe {
         let to = self::ep(call.ep);
         let _guard = enter(to.worker());
-        if let Some((word, len)) = short_message(call)
+        if !to.worker().tells_memory()
+            && let Some((word, len)) = short_message(call)
             && let Some(sent) = try_short(to, AmId::Am, word, Payload::new(call.buffer.cast(), len))
         {
             return status_ptr(sent.map(|()| Posted::Done));
@@ -298,7 +302,7 @@ unsafe fn fetch(
     w.check_process()?;
     let _guard = enter(w);
     // SAFETY: as above.
-    let data = unsafe { param.data(buffer, count, Side::Receive) };
+    let data = unsafe { param.data(w, buffer, count, Side::Receive) };
     match data {
         Ok(data) => recv::fetch(w, data_desc, data, param),
         Err(e) => {

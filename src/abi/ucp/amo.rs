@@ -6,7 +6,7 @@ use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::atomic::{Atomic, AtomicOperation};
 use crate::ucp::dt::Side;
-use crate::ucp::request::{Param, Posted};
+use crate::ucp::request::{Param, Posted, expect_host, in_device};
 use crate::ucp::rkey::RemoteKey;
 use crate::ucp::rma::post;
 use crate::ucp::worker_core::Core;
@@ -35,6 +35,7 @@ unsafe fn run(
         );
         return Err(Status::INVALID_PARAM);
     }
+    expect_host(ep.worker(), atomic.reply.cast())?;
     let posted = post::atomic(ep, param, atomic, address, key)?;
     if matches!(posted, Posted::Done) {
         done(ep.worker());
@@ -375,15 +376,16 @@ pub unsafe extern "C" fn ucp_atomic_post(
 ///
 /// # Safety
 /// `at` must be readable for `size` bytes.
-unsafe fn word(at: *const c_void, size: u8) -> u64 {
+unsafe fn word(worker: &Core, at: *const c_void, size: u8) -> Result<u64> {
+    expect_host(worker, at)?;
     // SAFETY: by the caller's promise; any alignment.
-    unsafe {
+    Ok(unsafe {
         if size == 4 {
             at.cast::<u32>().read_unaligned().into()
         } else {
             at.cast::<u64>().read_unaligned()
         }
-    }
+    })
 }
 
 /// Changes a word of the peer and tells what was there.
@@ -432,7 +434,10 @@ pub unsafe extern "C" fn ucp_atomic_fetch_nb(
         UCP_ATOMIC_FETCH_OP_CSWAP => {
             // The new value comes where the old one goes.
             // SAFETY: the caller's word.
-            atomic.swap = unsafe { word(result, size) };
+            atomic.swap = match unsafe { word(self::ep(ep).worker(), result, size) } {
+                Ok(swap) => swap,
+                Err(e) => return error(e),
+            };
             AtomicOperation::CompareSwap
         }
         _ => {
@@ -509,7 +514,7 @@ unsafe fn mapped(
     // SAFETY: the caller's handles, operand and reply.
     unsafe {
         let (ep, key) = (ep(h), &*rkey.cast::<RemoteKey>());
-        if ep.worker().is_shared() || count != 1 {
+        if ep.worker().takes_general_paths() || count != 1 {
             return false;
         }
         let is_done = match length {
@@ -556,13 +561,19 @@ unsafe fn any(
         );
         return error(Status::INVALID_PARAM);
     }
+    // SAFETY: a live endpoint.
+    let worker = unsafe { self::ep(ep) }.worker();
     // SAFETY: the caller's operand.
-    let operand = match unsafe { parsed.data(buffer.cast_mut(), count, Side::Send) } {
-        Ok(data) => data.contiguous().unwrap_or(core::ptr::null_mut()),
+    let operand = unsafe { parsed.data(worker, buffer.cast_mut(), count, Side::Send) };
+    let value = operand.and_then(|data| match data.contiguous() {
+        // SAFETY: the caller's operand.
+        Some(at) => unsafe { word(worker, at.cast(), size) },
+        None => Err(in_device(data.memory_type())),
+    });
+    let value = match value {
+        Ok(value) => value,
         Err(e) => return error(e),
     };
-    // SAFETY: the caller's operand, contiguous as checked.
-    let value = unsafe { word(operand.cast(), size) };
     let Some(op) = AtomicOperation::of(opcode) else {
         ucs_error!("ucp_atomic_op_nbx: operation {opcode} is unknown");
         return error(Status::INVALID_PARAM);
@@ -574,8 +585,12 @@ unsafe fn any(
     let swap = match op {
         // The new value comes where the old one goes.
         // SAFETY: the caller's word.
-        AtomicOperation::CompareSwap => unsafe { word(reply.cast(), size) },
-        AtomicOperation::Simple(_) => 0,
+        AtomicOperation::CompareSwap => unsafe { word(worker, reply, size) },
+        AtomicOperation::Simple(_) => Ok(0),
+    };
+    let swap = match swap {
+        Ok(swap) => swap,
+        Err(e) => return error(e),
     };
     let atomic = Atomic {
         op,

@@ -250,7 +250,7 @@ pub unsafe extern "C" fn ucp_context_query(
             };
         }
         if has(UCP_ATTR_FIELD_MEMORY_TYPES) {
-            (*attr).memory_types = 1 << UCS_MEMORY_TYPE_HOST;
+            (*attr).memory_types = 1 << UCS_MEMORY_TYPE_HOST | context.device_memory.types();
         }
         if has(UCP_ATTR_FIELD_NAME) {
             put_name(&mut (*attr).name, &context.params.name);

@@ -3,7 +3,9 @@
 
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
-use crate::ucp::mem::{Region, refuse_devices};
+use crate::ucp::mem::Region;
+use crate::ucp::request::{expect_host, in_device};
+use crate::ucs::memtype::MemType;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use crate::uct::base::params::masked;
@@ -109,13 +111,19 @@ pub unsafe extern "C" fn ucp_device_mem_list_release(mem_list_h: *mut c_void) {
 /// # Safety
 /// `params` valid as masked, its memory handle alive; the counter as described.
 unsafe fn counter<'a>(
+    worker: ucp_worker_h,
     params: *const ucp_device_counter_params_t,
     at: *mut c_void,
 ) -> Result<&'a AtomicU64> {
     // SAFETY: every release has the mask.
     let args = unsafe { CounterArgs::new(params) };
     let kind = args.mem_type().unwrap_or(UCS_MEMORY_TYPE_HOST);
-    refuse_devices(kind)?;
+    match MemType::from_c(kind) {
+        MemType::Host => {}
+        MemType::Device(_) => return Err(in_device(kind)),
+        // SAFETY: a live worker.
+        MemType::Unknown => expect_host(unsafe { super::param::worker(worker) }, at)?,
+    }
     let memh = args.memh().unwrap_or(core::ptr::null_mut());
     // SAFETY: null or alive, by the caller's promise.
     let here = match unsafe { memh.cast::<Region>().as_ref() } {
@@ -153,7 +161,7 @@ pub unsafe extern "C" fn ucp_device_counter_init(
 ) -> ucs_status_t {
     non_null!(UCS_ERR_INVALID_PARAM; worker, params, counter_ptr);
     // SAFETY: the caller's arguments.
-    match unsafe { counter(params, counter_ptr) } {
+    match unsafe { counter(worker, params, counter_ptr) } {
         Ok(c) => {
             // Release: pairs with whoever reads the counter after being told of it.
             c.store(0, Ordering::Release);
@@ -182,7 +190,7 @@ pub unsafe extern "C" fn ucp_device_counter_read(
 ) -> u64 {
     non_null!(0; worker, params, counter_ptr);
     // SAFETY: the caller's arguments.
-    match unsafe { counter(params, counter_ptr) } {
+    match unsafe { counter(worker, params, counter_ptr) } {
         // Acquire: what was written before the counter was raised is seen.
         Ok(c) => c.load(Ordering::Acquire),
         Err(_) => 0,

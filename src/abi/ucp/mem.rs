@@ -6,7 +6,7 @@ use super::param::own;
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::context::Context;
-use crate::ucp::mem::{MapParams, Purpose, Region, refuse_devices};
+use crate::ucp::mem::{MapParams, Purpose, Region};
 use crate::ucp::rkey::RemoteKey;
 use crate::ucs::Status;
 use crate::ucs::fork;
@@ -106,7 +106,7 @@ fn refusal(e: BlobError) -> Status {
 /// - `params` (in): Which memory; read during the call only.
 /// - `memh_p` (out): The memory handle; written on success only.
 /// - returns: UCS_OK. UCS_ERR_INVALID_PARAM without memory or for flags that exclude each other.
-///   UCS_ERR_NO_MEMORY. UCS_ERR_UNSUPPORTED for memory of a device or in a child of fork().
+///   UCS_ERR_NO_MEMORY. UCS_ERR_UNSUPPORTED for memory of a device that is not here, or in a child of fork().
 ///   UCS_ERR_UNREACHABLE for exported memory that cannot be attached to.
 ///
 /// `ucp/api/ucp.h`, group `mem`.
@@ -127,24 +127,37 @@ pub unsafe extern "C" fn ucp_mem_map(
     // SAFETY: every release has the mask; members are read behind their bits.
     let args = unsafe { MapArgs::new(params) };
     let exported = args.exported_memh_buffer().unwrap_or(core::ptr::null());
-    let mem_type = args.memory_type().unwrap_or(UCS_MEMORY_TYPE_HOST);
     let flags = args.flags().unwrap_or(0);
-    if let Err(e) = refuse_devices(mem_type) {
-        return e.code();
-    }
     if flags & !ALL_FLAGS != 0 {
         ucs_error!("ucp_mem_map: flags {:#x} are unknown", flags & !ALL_FLAGS);
         return UCS_ERR_INVALID_PARAM;
     }
+    // SAFETY: a live context.
+    let context = unsafe { context(context_h) };
+    let address = args.address().unwrap_or(core::ptr::null_mut());
+    let length = args.length().unwrap_or(0);
+    let is_new = flags & UCP_MEM_MAP_ALLOCATE != 0 || !exported.is_null() || length == 0;
+    let given = args
+        .memory_type()
+        .map(|given| context.memory_type_of(given));
+    let kind = match given.transpose().map(Option::flatten) {
+        Ok(Some(kind)) => Ok(kind),
+        Ok(None) if is_new => Ok(UCS_MEMORY_TYPE_HOST),
+        Ok(None) => context.memory_type(address, length),
+        Err(e) => Err(e),
+    };
+    let kind = match kind {
+        Ok(kind) => kind,
+        Err(e) => return e.code(),
+    };
     let parsed = MapParams {
-        address: args.address().unwrap_or(core::ptr::null_mut()),
-        length: args.length().unwrap_or(0),
+        address,
+        length,
         flags,
+        kind,
         prot: args.prot().unwrap_or(ALL_RIGHTS),
         purpose: Purpose::Application,
     };
-    // SAFETY: a live context.
-    let context = unsafe { context(context_h) };
     let mapped = if !exported.is_null() {
         if flags & (UCP_MEM_MAP_ALLOCATE | UCP_MEM_MAP_FIXED) != 0 {
             ucs_error!("ucp_mem_map: memory is either allocated or imported, not both");
@@ -195,7 +208,7 @@ pub unsafe extern "C" fn ucp_mem_unmap(context_h: ucp_context_h, memh: ucp_mem_h
             return e.code();
         }
         let region = Box::from_raw(memh.cast::<Region>());
-        code_of(&region.unmap(context(context_h)))
+        code_of(&region.unmap())
     }
 }
 
@@ -224,7 +237,7 @@ pub unsafe extern "C" fn ucp_mem_query(memh: ucp_mem_h, attr: *mut ucp_mem_attr_
             (*attr).length = region.length;
         }
         if has(UCP_MEM_ATTR_FIELD_MEM_TYPE) {
-            (*attr).mem_type = UCS_MEMORY_TYPE_HOST;
+            (*attr).mem_type = region.kind;
         }
     }
     UCS_OK

@@ -164,7 +164,7 @@ pub unsafe extern "C" fn ucp_request_query(
             (*attr).status = req.status();
         }
         if has(UCP_REQUEST_ATTR_FIELD_MEM_TYPE) {
-            (*attr).mem_type = UCS_MEMORY_TYPE_HOST;
+            (*attr).mem_type = req.with_op(|op| op.memory_type());
         }
     }
     UCS_OK

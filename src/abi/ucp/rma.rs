@@ -52,8 +52,25 @@ unsafe fn now(direction: Direction, t: &Target, param: *const ucp_request_param_
             return false;
         };
         let (ep, key) = (ep(t.ep), &*t.rkey.cast::<RemoteKey>());
-        let _guard = enter(ep.worker());
+        if ep.worker().takes_general_paths() {
+            return now_locked(direction, t, len);
+        }
         post::copy_mapped(ep, direction, t.buffer.cast(), len, t.address, key)
+    }
+}
+
+/// As `now`, in a worker whose operations take the general paths.
+///
+/// # Safety
+/// As `now`; the buffer has `len` bytes.
+#[cold]
+unsafe fn now_locked(direction: Direction, t: &Target, len: usize) -> bool {
+    // SAFETY: by the caller's promise.
+    unsafe {
+        let (ep, key) = (ep(t.ep), &*t.rkey.cast::<RemoteKey>());
+        let _guard = enter(ep.worker());
+        !ep.worker().tells_memory()
+            && post::copy_mapped(ep, direction, t.buffer.cast(), len, t.address, key)
     }
 }
 
@@ -71,7 +88,7 @@ unsafe fn access(direction: Direction, t: &Target, param: &Param) -> Result<Post
         Side::Receive
     };
     // SAFETY: as above.
-    let data = unsafe { param.data(t.buffer, t.count, side) }?;
+    let data = unsafe { param.data(ep.worker(), t.buffer, t.count, side) }?;
     match direction {
         Direction::Put => post::put(ep, param, data, t.address, key),
         Direction::Get => post::get(ep, param, data, t.address, key),

@@ -24,7 +24,7 @@ unsafe fn post_send(
     let ep = unsafe { ep(h) };
     let _guard = enter(ep.worker());
     // SAFETY: as above.
-    let data = unsafe { param.data(buffer.cast_mut(), count, Side::Send) }?;
+    let data = unsafe { param.data(ep.worker(), buffer.cast_mut(), count, Side::Send) }?;
     send::post(ep, param, data)
 }
 
@@ -44,7 +44,7 @@ unsafe fn post_recv(
     let _guard = enter(ep.worker());
     let dt = param.datatype;
     // SAFETY: as above.
-    let data = unsafe { param.data(buffer, count, Side::Receive) }?;
+    let data = unsafe { param.data(ep.worker(), buffer, count, Side::Receive) }?;
     let unit = if dt & u64::from(UCP_DATATYPE_CLASS_MASK) == u64::from(UCP_DATATYPE_CONTIG) {
         (dt >> UCP_DATATYPE_SHIFT) as usize
     } else {
@@ -270,7 +270,8 @@ unsafe fn send_any(call: &SendCall) -> ucs_status_ptr_t {
     unsafe {
         let to = self::ep(ep);
         let _guard = enter(to.worker());
-        if let Some(len) = param::plain_length(param, buffer, count)
+        if !to.worker().tells_memory()
+            && let Some(len) = param::plain_length(param, buffer, count)
             && let Some(route) = to.send_queue.short_route(len.saturating_add(WORD))
             && send::send_short(to, route, buffer.cast(), len) == UCS_OK
         {
@@ -330,7 +331,7 @@ unsafe fn recv_plain(
     immediate: bool,
     callback: impl FnOnce() -> Callback,
 ) -> Option<ucs_status_ptr_t> {
-    if from.worker().is_shared() {
+    if from.worker().takes_general_paths() {
         return None;
     }
     if immediate && recv::take_small(from, to) {
@@ -391,7 +392,7 @@ unsafe fn take_or_post(
     // SAFETY: by the caller's promise.
     unsafe {
         let from = self::ep(h);
-        if let Some(to) = to.filter(|_| !from.worker().is_shared())
+        if let Some(to) = to.filter(|_| !from.worker().takes_general_paths())
             && let Some(bytes) = recv::take_plain(from, to)
         {
             return done(bytes, length);

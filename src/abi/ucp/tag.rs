@@ -31,7 +31,7 @@ unsafe fn post_send(
     let ep = unsafe { ep(h) };
     let _guard = enter(ep.worker());
     // SAFETY: as above.
-    let data = unsafe { param.data(buffer.cast_mut(), count, Side::Send) }?;
+    let data = unsafe { param.data(ep.worker(), buffer.cast_mut(), count, Side::Send) }?;
     send::start(ep, param, data, kind, param.rndv_policy())
 }
 
@@ -71,7 +71,7 @@ unsafe fn post_recv(
     let w = unsafe { worker(h) };
     let _guard = enter(w);
     // SAFETY: as above.
-    let data = unsafe { param.data(buffer, count, Side::Receive) }?;
+    let data = unsafe { param.data(w, buffer, count, Side::Receive) }?;
     recv::post(w, param, data, tag, mask)
 }
 
@@ -92,7 +92,7 @@ unsafe fn post_msg_recv(
     let _guard = enter(w);
     // SAFETY: as above.
     unsafe {
-        let data = param.data(buffer, count, Side::Receive)?;
+        let data = param.data(w, buffer, count, Side::Receive)?;
         recv::post_taken(w, param, data, message)
     }
 }
@@ -394,7 +394,8 @@ unsafe fn send_any(call: &SendCall) -> ucs_status_ptr_t {
     } = call;
     // SAFETY: by the caller's promise.
     unsafe {
-        if let Some(len) = param::plain_length(param, buffer, count)
+        if !self::ep(ep).worker().tells_memory()
+            && let Some(len) = param::plain_length(param, buffer, count)
             && let Some(sent) = send_now(ep, buffer, len, tag)
         {
             return sent;
@@ -474,7 +475,7 @@ pub unsafe extern "C" fn ucp_tag_recv_nbx(
     unsafe {
         let w = param::worker(worker);
         // Before the lock nothing is looked at that another thread may change.
-        if w.is_shared() {
+        if w.takes_general_paths() {
             return recv_any(w, buffer, count, tag, tag_mask, param);
         }
         let given = (*param).op_attr_mask;
@@ -545,7 +546,9 @@ unsafe fn recv_any(
     // SAFETY: by the caller's promise.
     unsafe {
         let info_at = param::tag_info(param);
-        if let Some(len) = param::plain_receive(param, buffer, count) {
+        if !w.tells_memory()
+            && let Some(len) = param::plain_receive(param, buffer, count)
+        {
             let place = (buffer.cast(), len);
             // One that is not shared has tried that already, without a lock.
             if w.is_shared()
@@ -559,7 +562,7 @@ unsafe fn recv_any(
             }
         }
         let param = param::read(param, Which::TagRecv);
-        let data = param.data(buffer, count, Side::Receive);
+        let data = param.data(w, buffer, count, Side::Receive);
         finish(
             data.and_then(|data| recv::post(w, &param, data, tag, mask)),
             info_at,

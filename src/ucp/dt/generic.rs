@@ -1,8 +1,10 @@
-//! Generic datatypes: the user packs and unpacks, with a state for each operation.
+//! Buffers that only functions read and write: of generic datatypes, which the user packs and unpacks with a state for each
+//! operation, and those in memory that processors cannot access.
 
 use super::Side;
 use crate::c::*;
 use crate::ucs::{Result, Status};
+use crate::uct::base::staged::Staged;
 use core::ffi::c_void;
 
 /// A generic datatype of `ucp_dt_create_generic`; the handle is its address plus the class in the low bits.
@@ -116,5 +118,63 @@ impl Generic {
 impl Drop for Generic {
     fn drop(&mut self) {
         call!(self, finish(self.state), ());
+    }
+}
+
+/// A buffer that only functions read and write.
+pub enum Opaque {
+    Generic(Generic),
+    Staged(Box<Staged>),
+}
+
+/// Calls a function of the buffer, whose promise the caller has made.
+macro_rules! of_buffer {
+    ($s:expr, |$generic:ident| $g:expr, |$staged:ident| $d:expr) => {
+        // SAFETY: by the caller's promise.
+        unsafe {
+            match $s {
+                Opaque::Generic($generic) => $g,
+                Opaque::Staged($staged) => $d,
+            }
+        }
+    };
+}
+
+impl Opaque {
+    /// Has the next `pack` find up to `most` bytes at `offset`.
+    pub fn fetch(&self, offset: usize, most: usize) -> Result<()> {
+        match self {
+            Opaque::Generic(_) => Ok(()),
+            Opaque::Staged(staged) => staged.fetch(offset, most),
+        }
+    }
+
+    /// # Safety
+    /// `dest` must have room for `max` bytes.
+    pub unsafe fn pack(&self, offset: usize, dest: *mut u8, max: usize) -> usize {
+        of_buffer!(self, |g| g.pack(offset, dest, max), |s| s
+            .pack(offset, dest, max))
+    }
+
+    /// Copies the first `len` bytes.
+    ///
+    /// # Safety
+    /// `dest` must have room for `len` bytes.
+    pub unsafe fn copy_out(&self, dest: *mut u8, len: usize) -> Result<()> {
+        of_buffer!(
+            self,
+            |g| {
+                g.pack(0, dest, len);
+                Ok(())
+            },
+            |s| s.copy_out(0, dest, len)
+        )
+    }
+
+    /// # Safety
+    /// `src` must be readable for `len` bytes.
+    pub unsafe fn unpack(&self, offset: usize, src: *const u8, len: usize) -> Result<()> {
+        of_buffer!(self, |g| g.unpack(offset, src, len), |s| s
+            .copy_in(offset, src, len))
     }
 }

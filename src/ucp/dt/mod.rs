@@ -4,10 +4,13 @@ pub mod generic;
 
 use crate::c::*;
 use crate::ucs::{Result, Status};
+use crate::uct::api::MemoryCopier;
 use crate::uct::base::copy::{copy, copy_home};
+use crate::uct::base::staged::{Block, Staged};
 use core::cell::Cell;
 use core::ffi::c_void;
-use generic::Generic;
+use generic::{Generic, Opaque};
+use std::sync::Arc;
 
 /// A user's buffer of any datatype, ready to be packed from or unpacked into.
 pub enum Data {
@@ -22,8 +25,9 @@ pub enum Data {
         /// The end of the last access, where the next one mostly begins.
         reached: Cell<IovPosition>,
     },
-    Generic {
-        state: Generic,
+    /// Read and written by functions alone.
+    Opaque {
+        state: Opaque,
         len: usize,
     },
 }
@@ -133,7 +137,10 @@ impl Data {
                 let state = unsafe { Generic::start(dt, buffer, count, side) }?;
                 // A receive is limited by its buffer's size.
                 let len = state.packed_size();
-                Ok(Data::Generic { state, len })
+                Ok(Data::Opaque {
+                    state: Opaque::Generic(state),
+                    len,
+                })
             }
             _ => {
                 crate::ucs_error!("datatype {dt:#x} is not supported here");
@@ -146,7 +153,7 @@ impl Data {
     #[inline]
     pub fn len(&self) -> usize {
         match self {
-            Data::Contig { len, .. } | Data::Iov { len, .. } | Data::Generic { len, .. } => *len,
+            Data::Contig { len, .. } | Data::Iov { len, .. } | Data::Opaque { len, .. } => *len,
         }
     }
 
@@ -162,7 +169,61 @@ impl Data {
         }
     }
 
-    /// Copies bytes `[offset, offset + max)`, as far as they exist, to `dest`; returns how many.
+    /// The same buffer, of which some blocks are in memory of type `kind`, which `copier` reaches.
+    pub fn staged(self, copier: &Arc<dyn MemoryCopier>, kind: ucs_memory_type_t) -> Data {
+        let mut blocks = Vec::new();
+        let mut add = |at, length| blocks.push(Block { at, length });
+        match self {
+            Data::Contig { ptr, len } => add(ptr, len),
+            Data::Iov { len, .. } => self.each_block(0, len, add),
+            Data::Opaque { .. } => return self,
+        }
+        let len = self.len();
+        let state = Staged::new(Arc::clone(copier), kind, blocks);
+        Data::Opaque {
+            state: Opaque::Staged(Box::new(state)),
+            len,
+        }
+    }
+
+    /// The first block whose memory `is_it` says to be of a certain kind, as it says.
+    pub fn find_block<R>(&self, mut is_it: impl FnMut(*mut u8, usize) -> Option<R>) -> Option<R> {
+        match self {
+            Data::Contig { ptr, len } => is_it(*ptr, *len),
+            Data::Iov { len, .. } => {
+                let mut found = None;
+                self.each_block(0, *len, |at, length| {
+                    if found.is_none() {
+                        found = is_it(at, length);
+                    }
+                });
+                found
+            }
+            Data::Opaque { .. } => None,
+        }
+    }
+
+    /// The memory type: `UCS_MEMORY_TYPE_*`.
+    pub fn memory_type(&self) -> ucs_memory_type_t {
+        match self {
+            Data::Opaque {
+                state: Opaque::Staged(staged),
+                ..
+            } => staged.kind(),
+            _ => UCS_MEMORY_TYPE_HOST,
+        }
+    }
+
+    /// Makes sure that `pack` finds up to `most` bytes at `offset`, before anything depends on that.
+    #[inline]
+    pub fn fetch(&self, offset: usize, most: usize) -> Result<()> {
+        match self {
+            Data::Opaque { state, .. } => state.fetch(offset, most),
+            _ => Ok(()),
+        }
+    }
+
+    /// Copies bytes `[offset, offset + max)`, as far as they exist, to `dest`; returns how many. `fetch` precedes it.
     ///
     /// # Safety
     /// `dest` must have room for `max` bytes.
@@ -185,7 +246,24 @@ impl Data {
                 done
             }
             // SAFETY: as promised by the caller.
-            Data::Generic { state, .. } => unsafe { state.pack(offset, dest, n) },
+            Data::Opaque { state, .. } => unsafe { state.pack(offset, dest, n) },
+        }
+    }
+
+    /// Copies the first `len` bytes to `dest`.
+    ///
+    /// # Safety
+    /// `dest` must have room for `len` bytes.
+    pub unsafe fn copy_out(&self, dest: *mut u8, len: usize) -> Result<()> {
+        // SAFETY: by the caller's promise.
+        unsafe {
+            match self {
+                Data::Opaque { state, .. } => state.copy_out(dest, len),
+                _ => {
+                    self.pack(0, dest, len);
+                    Ok(())
+                }
+            }
         }
     }
 
@@ -214,7 +292,7 @@ impl Data {
                 Ok(())
             }
             // SAFETY: as promised by the caller.
-            Data::Generic { state, .. } => unsafe { state.unpack(offset, src, len) },
+            Data::Opaque { state, .. } => unsafe { state.unpack(offset, src, len) },
         }
     }
 

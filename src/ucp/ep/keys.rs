@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::{Capability, Ep};
-use crate::c::uct_rkey_t;
+use crate::c::{UCS_MEMORY_TYPE_HOST, uct_rkey_t};
 use crate::ucp::rkey::{Access, Mapping, RemoteKey};
 use crate::wire::checksum;
 use crate::wire::rkey::{READ, Rkey, WRITE};
@@ -13,6 +13,10 @@ impl Ep {
     /// Makes a key of the peer usable here.
     pub fn unpack_key(&self, info: Rkey) -> RemoteKey {
         let context = self.worker().context();
+        if u32::from(info.mem_type) != UCS_MEMORY_TYPE_HOST {
+            // Its owner's processor does not reach it, nor does this one.
+            return RemoteKey::new(info, Access::Messages, None);
+        }
         if info.context == context.id {
             let access = match context.regions.locate_own(&info) {
                 Some(here) => Access::Direct((here as isize).wrapping_sub(info.address as isize)),

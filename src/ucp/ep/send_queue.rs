@@ -2,8 +2,8 @@
 //!
 //! A short message may bypass the queue if nothing holds it back: the peer is known, the endpoint has not failed, the
 //! transport has room, and the queue is empty. All conditions are combined in one number, the longest payload that a short
-//! message may have now, so that sending one makes one comparison. In a worker that several threads use, callers without
-//! the worker's lock never get the route.
+//! message may have now, so that sending one makes one comparison. In a worker whose operations take the general paths,
+//! callers without the worker's lock never get the route.
 
 use super::{MAX_TOGETHER, Task};
 use crate::c::*;
@@ -101,7 +101,7 @@ pub struct SendQueue {
     route: Cell<ShortRoute>,
     /// `short_limit` of the open route.
     clear_limit: Cell<usize>,
-    /// `short_limit` for callers without the lock: set only if one thread uses the worker.
+    /// `short_limit` for callers without the lock: set only if operations may take shortcuts.
     short_limit_unlocked: Cell<usize>,
     shared: bool,
     queue: RefCell<VecDeque<Task>>,
@@ -117,7 +117,7 @@ const BLOCKED: u8 = 1;
 const HELD: u8 = 2;
 
 impl SendQueue {
-    /// The queue of an endpoint whose peer is not known. `shared`: several threads use the worker.
+    /// The queue of an endpoint whose peer is not known. `shared`: the worker's operations take the general paths.
     pub fn new(shared: bool) -> SendQueue {
         SendQueue {
             short_limit: Cell::new(0),

@@ -353,7 +353,10 @@ fn whole_of_ours(ep: &Ep, kind: &MessageKind, data: &Data, sync: RequestName) ->
     let head = kind.header_len();
     let len = match data {
         // A user's pack function is called once, into existing memory.
-        Data::Generic { .. } => usize::MAX,
+        Data::Opaque { .. } => {
+            data.fetch(0, data.len())?;
+            usize::MAX
+        }
         _ => head + data.len(),
     };
     ep.lane()
@@ -395,7 +398,7 @@ fn send_fragment(ep: &Ep, req: Req, send: &SendOp, message: u64, offset: usize) 
         };
         // Only when the receiver knows the message may fragments come by other lanes.
         let may_split = ep.worker().proto().rails.eager.may_split(total);
-        let asks = may_split && !matches!(send.data, Data::Generic { .. });
+        let asks = may_split && !matches!(send.data, Data::Opaque { .. });
         let first = FirstHdr {
             uuid,
             message,
@@ -405,6 +408,7 @@ fn send_fragment(ep: &Ep, req: Req, send: &SendOp, message: u64, offset: usize) 
             kind: send.kind.id() as u8,
         };
         let room = whole_elements(ep.lane().max_bcopy - head);
+        send.data.fetch(0, room)?;
         let n = ep.lane().bcopy(AmId::First, |dest| {
             // SAFETY: the header and `room` bytes are what the transport's buffer holds.
             unsafe {
@@ -438,6 +442,7 @@ fn send_middle(
         offset: range.start as u64,
     };
     let room = whole_elements(ep.max_bcopy(lane) - MiddleHdr::LEN).min(range.len());
+    send.data.fetch(range.start, room)?;
     let n = lane.bcopy(AmId::Middle, |dest| {
         // SAFETY: the header and `room` bytes are what the transport's buffer holds.
         unsafe { fill_body(dest, &head, &send.data, range.start, room) }
@@ -484,6 +489,7 @@ pub fn send_body<H: Header>(
     limit: usize,
 ) -> Result<usize> {
     let room = whole_elements(ep.lane().max_bcopy - H::LEN).min(limit);
+    data.fetch(offset, room)?;
     let n = ep.lane().bcopy(id, |dest| {
         // SAFETY: the header and `room` bytes are what the transport's buffer holds.
         unsafe { fill_body(dest, head, data, offset, room) }
@@ -523,6 +529,7 @@ pub fn pack_and_send(
     if around + most > ep.lane().max_bcopy {
         return Err(Status::EXCEEDS_LIMIT);
     }
+    data.fetch(offset, most)?;
     let sent = ep.lane().bcopy_as(id, |dest| {
         // SAFETY: the header, `most` bytes and the end fit in the transport's buffer, as checked.
         unsafe {

@@ -4,10 +4,9 @@
 use super::post;
 use crate::c::*;
 use crate::ucp::composite::CompositeRequest;
-use crate::ucp::dt::Data;
 use crate::ucp::ep::Ep;
 use crate::ucp::mem::Region;
-use crate::ucp::request::{Info, Param, Posted, immediate, must_be_immediate};
+use crate::ucp::request::{Info, Param, Posted, bytes, immediate, must_be_immediate};
 use crate::ucp::rkey::{Access, RemoteKey};
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
@@ -143,9 +142,10 @@ pub unsafe fn put(ep: &Ep, param: &Param, lists: &Lists) -> Result<Posted> {
     let all = CompositeRequest::begin(ep.worker(), param)?;
     for e in elements {
         for block in 0..e.blocks {
-            let data = Data::contig(e.buffer.wrapping_add(block * e.stride), e.length);
+            let at = e.buffer.wrapping_add(block * e.stride);
+            let data = bytes(ep.worker(), at, e.length);
             let address = e.address + (block * e.length) as u64;
-            all.post_part(|param| post::put(ep, param, data, address, e.key));
+            all.post_part(|param| post::put(ep, param, data?, address, e.key));
         }
     }
     all.finish_posting(param)

@@ -3,6 +3,7 @@
 //! Mapped memory is read and written before the call returns.
 
 use super::{device, software};
+use crate::c::UCS_MEMORY_TYPE_HOST;
 use crate::ucp::atomic::{Atomic, AtomicOperation, apply, put_reply};
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Capability, Ep, Pin};
@@ -11,7 +12,7 @@ use crate::ucp::proto::rails;
 use crate::ucp::proto::zcopy::{self, Direction, Transfer};
 use crate::ucp::reg::LocalMemory;
 use crate::ucp::request::{
-    Info, Param, Posted, Req, Request, immediate, must_be_immediate, settle,
+    Info, Param, Posted, Req, Request, immediate, in_device, must_be_immediate, settle,
 };
 use crate::ucp::rkey::{Access, RemoteKey};
 use crate::ucs::{Result, Status};
@@ -121,7 +122,7 @@ pub fn put(ep: &Ep, param: &Param, data: Data, address: u64, key: &RemoteKey) ->
         Access::Direct(_) => {
             let to = key.pointer(address)?;
             // SAFETY: mapped remote memory, inside the key's range.
-            unsafe { data.pack(0, to, data.len()) };
+            unsafe { data.copy_out(to, data.len()) }?;
             drop(data);
             immediate(ep.worker(), param, Info::default())
         }
@@ -268,6 +269,9 @@ pub fn atomic(
 ) -> Result<Posted> {
     ep.usable()?;
     key.check(address, atomic.size.into(), WRITE)?;
+    if u32::from(key.info.mem_type) != UCS_MEMORY_TYPE_HOST {
+        return Err(in_device(key.info.mem_type.into()));
+    }
     if !address.is_multiple_of(atomic.size.into()) {
         crate::ucs_error!(
             "an atomic of {} bytes at remote address {address:#x} is not aligned",

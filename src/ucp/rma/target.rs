@@ -1,6 +1,7 @@
 //! Memory access by messages: the owner's side. Only ranges that were exported are touched, and
 //! only as their protection allows.
 
+use crate::c::{UCS_MEMORY_TYPE_HOST, ucs_memory_type_t};
 use crate::ucp::atomic::{AtomicOperation, apply};
 use crate::ucp::ep::{Ep, Lane, LaneIdx, PeerGet, Rest, Serve, Task, TaskStep, writer};
 use crate::ucp::proto::control;
@@ -9,6 +10,8 @@ use crate::ucp::worker_core::Core;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
+use crate::uct::api::MemoryCopier;
+use crate::uct::base::staged::copy_by;
 use crate::wire::header::{
     AckHdr, AmId, AmoHdr, AmoReplyHdr, FenceHdr, GetHdr, GetReplyHdr, Header, PutHdr,
 };
@@ -17,7 +20,7 @@ use crate::wire::rkey::{READ, WRITE};
 use crate::wire::upstream::message::{GET_REPLY, GetReply};
 use core::ops::Range;
 
-/// Gives `f` memory that a peer names, checked; no thread unmaps it meanwhile.
+/// Gives `f` memory that a peer names, checked, and its type; no thread unmaps it meanwhile.
 #[inline]
 fn with_memory<R>(
     w: &Core,
@@ -25,15 +28,21 @@ fn with_memory<R>(
     address: u64,
     length: usize,
     right: u8,
-    f: impl FnOnce(*mut u8) -> R,
+    f: impl FnOnce(*mut u8, ucs_memory_type_t) -> R,
 ) -> Result<R> {
     let regions = &w.context().regions;
     regions
-        .with(region, address, length, right, f)
+        .with_any(region, address, length, right, f)
         .map_err(|why| {
             ucs_error!("a peer's access of {length} bytes at {address:#x} is refused: {why}");
             Status::INVALID_ADDR
         })
+}
+
+/// What copies memory of a region's type.
+#[inline]
+fn copier(w: &Core, kind: ucs_memory_type_t) -> Option<&dyn MemoryCopier> {
+    w.context().device_memory.copier(kind).map(|c| &**c)
 }
 
 /// The endpoint for replies.
@@ -57,10 +66,11 @@ pub fn on_put(w: &Core, message: &[u8]) -> Option<()> {
 /// Writes memory that a peer names.
 #[inline]
 pub fn write(w: &Core, region: u64, address: u64, bytes: &[u8]) -> Result<()> {
-    with_memory(w, region, address, bytes.len(), WRITE, |at| {
+    with_memory(w, region, address, bytes.len(), WRITE, |at, kind| {
         // SAFETY: inside an exported region of this process.
-        unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), at, bytes.len()) }
+        unsafe { copy_by(copier(w, kind), bytes.as_ptr(), at, bytes.len()) }
     })
+    .flatten()
 }
 
 fn refuse(w: &Core, name: EpName, status: Status) {
@@ -209,10 +219,11 @@ pub unsafe fn read(
     address: u64,
     (to, length): (*mut u8, usize),
 ) -> Result<()> {
-    with_memory(w, region, address, length, READ, |at| {
+    with_memory(w, region, address, length, READ, |at, kind| {
         // SAFETY: inside an exported region; the room by the caller's promise.
-        unsafe { core::ptr::copy_nonoverlapping(at, to, length) }
+        unsafe { copy_by(copier(w, kind), at, to, length) }
     })
+    .flatten()
 }
 
 /// An atomic.
@@ -247,7 +258,11 @@ pub fn change(
     (op, size): (AtomicOperation, u8),
     [value, swap]: [u64; 2],
 ) -> Result<u64> {
-    with_memory(w, region, address, size.into(), WRITE, |at| {
+    with_memory(w, region, address, size.into(), WRITE, |at, kind| {
+        if kind != UCS_MEMORY_TYPE_HOST {
+            ucs_error!("a peer's atomic at {address:#x} is refused: it is memory of a device");
+            return Err(Status::UNSUPPORTED);
+        }
         // SAFETY: inside an exported region of this process; alignment is checked.
         unsafe { apply(at, op, size, value, swap) }
     })

@@ -227,14 +227,7 @@ pub fn unpack_fragment(req: Req, offset: usize, body: &[u8]) {
 /// Copies a whole message into a buffer.
 #[inline]
 fn unpack_whole(data: &Data, bytes: &[u8]) -> Result<()> {
-    if let Data::Contig { ptr, len } = data
-        && bytes.len() <= *len
-    {
-        // SAFETY: the user's buffer is as long; `bytes` is readable.
-        unsafe { copy_home(bytes.as_ptr(), *ptr, bytes.len()) };
-        return Ok(());
-    }
-    if bytes.len() > data.len() && !matches!(data, Data::Generic { .. }) {
+    if bytes.len() > data.len() && !matches!(data, Data::Opaque { .. }) {
         return Err(Status::MESSAGE_TRUNCATED);
     }
     data.unpack_bytes(0, bytes)

@@ -45,11 +45,8 @@ fn copy_within_worker(worker: &Core, to: &Data, message: &Rts) -> Option<Result<
         match (to.contiguous(), send.data.contiguous()) {
             // SAFETY: `total` bytes of the sender's buffer, as checked above.
             (_, Some(from)) => Some(unsafe { to.unpack(0, from, total) }),
-            (Some(at), None) => {
-                // SAFETY: `total` bytes fit the receive, as `fetch` checked.
-                unsafe { send.data.pack(0, at, total) };
-                Some(Ok(()))
-            }
+            // SAFETY: `total` bytes fit the receive, as `fetch` checked.
+            (Some(at), None) => Some(unsafe { send.data.copy_out(at, total) }),
             (None, None) => None,
         }
     })
@@ -108,7 +105,7 @@ pub fn touch<R>(
     if key.info.context != context.id {
         return Some(f(at));
     }
-    if matches!(here, Data::Generic { .. }) {
+    if matches!(here, Data::Opaque { .. }) {
         return None;
     }
     let regions = &context.regions;
