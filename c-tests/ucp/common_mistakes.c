@@ -393,6 +393,29 @@ static void privileged_port(void)
     CHECK(listen_to((struct sockaddr *)&at, sockaddr_length(&at)) != UCS_OK);
 }
 
+static void no_connection_manager(void)
+{
+    struct sockaddr_storage at = loopback(AF_INET, 0);
+
+    setenv("UCX_SOCKADDR_TLS_PRIORITY", "rdmacm", 1);
+    CHECK_STATUS(listen_to((struct sockaddr *)&at, sockaddr_length(&at)), UCS_ERR_UNSUPPORTED);
+}
+
+/* Upstream dies of this. */
+static void no_connection_manager_for_a_client(void)
+{
+    struct sockaddr_storage at = loopback(AF_INET, 1);
+    ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_FLAGS | UCP_EP_PARAM_FIELD_SOCK_ADDR,
+                              .flags = UCP_EP_PARAMS_FLAGS_CLIENT_SERVER,
+                              .sockaddr = {(struct sockaddr *)&at, sockaddr_length(&at)}};
+    side_t side;
+    ucp_ep_h ep;
+
+    setenv("UCX_SOCKADDR_TLS_PRIORITY", "rdmacm", 1);
+    side = one_side(UCP_FEATURE_TAG);
+    CHECK_STATUS(ucp_ep_create(side.worker, &params, &ep), UCS_ERR_UNSUPPORTED);
+}
+
 static void address_of_another_machine(void)
 {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = inet_addr("203.0.113.7")};
@@ -760,6 +783,8 @@ static const struct {
     MISTAKE(not_a_server_of_this_kind, "127.0.0.1"),
     MISTAKE(port_in_use, "127.0.0.1", "Address already in use"),
     MISTAKE(privileged_port, "127.0.0.1:1", "Permission denied"),
+    MISTAKE(no_connection_manager, "UCX_SOCKADDR_TLS_PRIORITY=rdmacm", "tcp"),
+    MISTAKE(no_connection_manager_for_a_client, "UCX_SOCKADDR_TLS_PRIORITY=rdmacm", "tcp"),
     MISTAKE(address_of_another_machine, "203.0.113.7", "Cannot assign requested address"),
     MISTAKE(address_of_another_family, "AF_INET"),
     MISTAKE(peer_ended_shm, "ended"),

@@ -146,12 +146,11 @@ pub static TABLE: Table = Table {
             "How many such fragments are allocated at a time, by memory type.",
             "device memory is staged in windows of one size, whatever the protocol",
         ),
-        Row::without_effect(
+        Row::new(
             "SOCKADDR_TLS_PRIORITY",
             "rdmacm,tcp,sockcm",
-            &Kind::StrArray,
-            "Connection managers for socket addresses, in the order tried; `*` is any other.",
-            "tcp is the only connection manager",
+            Kind::StrArray,
+            "Connection managers for socket addresses: the first that is here is used; `*` is any.",
         ),
         Row::new(
             "SOCKADDR_AUX_TLS",

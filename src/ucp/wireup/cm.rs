@@ -18,8 +18,9 @@ use crate::ucp::wireup::select;
 use crate::ucp::wireup::unproven::{self, Claim, Origin};
 use crate::ucp::worker_core::Core;
 use crate::ucs::async_ctx::{AsyncContext, Mode};
-use crate::ucs::config::var;
+use crate::ucs::config::{Config, Table, var};
 use crate::ucs::{Result, Status};
+use crate::uct::api::Component;
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::cm::{Manager, Owner, Remote, RequestId};
 use crate::uct::registry::COMPONENTS;
@@ -173,16 +174,11 @@ impl Cm {
         let Some(for_manager) = (unsafe { WorkerHandle::from_c(handle) }) else {
             return Err(Status::NO_MEMORY);
         };
-        for c in &COMPONENTS {
-            let Some(table) = c.component.cm_config() else {
-                continue;
-            };
-            let config = worker.context().config.others().read(table)?;
-            cm.manager = Some(c.component.cm_open(for_manager, &config)?);
-            accepted::listen(worker);
-            return Ok(cm);
-        }
-        Err(Status::UNSUPPORTED)
+        let (component, table) = chosen(&worker.context().config)?;
+        let config = worker.context().config.others().read(table)?;
+        cm.manager = Some(component.cm_open(for_manager, &config)?);
+        accepted::listen(worker);
+        Ok(cm)
     }
 
     /// A client that an endpoint waits for has connected.
@@ -214,6 +210,28 @@ impl Drop for Cm {
             AsyncContext::from_raw(self.context).end();
         }
     }
+}
+
+/// The first component of `UCX_SOCKADDR_TLS_PRIORITY` that has a connection manager.
+fn chosen(config: &Config) -> Result<(&'static dyn Component, &'static Table)> {
+    let all = COMPONENTS.iter().map(|handle| handle.component);
+    let all: Vec<_> = all
+        .filter_map(|component| Some((component, component.cm_config()?)))
+        .collect();
+    let wanted = config.list(var!(TABLE, "SOCKADDR_TLS_PRIORITY"));
+    let find = |name: &String| {
+        let is_it = |(component, _): &&(&dyn Component, _)| name == "*" || name == component.name();
+        all.iter().find(is_it)
+    };
+    wanted.iter().find_map(find).copied().ok_or_else(|| {
+        let names: Vec<_> = all.iter().map(|(component, _)| component.name()).collect();
+        ucs_error!(
+            "UCX_SOCKADDR_TLS_PRIORITY={} names no connection manager that is here: use {} or *",
+            wanted.join(","),
+            names.join(", ")
+        );
+        Status::UNSUPPORTED
+    })
 }
 
 pub(super) fn cm(worker: &Core) -> Result<&Cm> {
