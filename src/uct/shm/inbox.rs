@@ -122,12 +122,12 @@ impl Inbox {
         self.bells.doorbell().load(Ordering::Relaxed) != self.bell_seen.get()
     }
 
-    /// Passes up to `max` messages of each lane to `each`, which returns whether it takes more of the lane. Returns
+    /// Passes up to `max` messages of one lane to `each`, which returns whether it takes more of them. Returns
     /// their number. A message is valid until `each` returns. Not to be called from `each`.
     ///
-    /// The first message of a lane that was silent ends the round: whoever waits gets to look at it before the next one.
-    /// MPICH counts the messages of a phase (`MPI_Win_post`) and compares for equality, so one of the next phase that
-    /// comes with them in one round would hang it.
+    /// One message of a lane that was silent is a round, and so are those of one lane: whoever waits gets to look at them before
+    /// others come. MPICH counts the messages of a phase (`MPI_Win_post`) and compares for equality, so one of the next
+    /// phase, which a third process has sent meanwhile, would hang it if it came in the same round.
     #[inline(always)]
     pub fn poll(&self, max: u64, mut each: impl FnMut(Polled) -> bool) -> u32 {
         let Some(inlet) = self.only.get() else {
@@ -161,7 +161,7 @@ impl Inbox {
 
     #[inline(never)]
     fn poll_all(&self, max: u64, mut each: impl FnMut(Polled) -> bool) -> u32 {
-        let mut total = 0;
+        let mut taken = 0;
         let mut chores = false;
         let hot = self.hot.get(..self.hot_len.get()).unwrap_or(&[]);
         // From where the last round ended, so that every lane has its turn.
@@ -175,18 +175,13 @@ impl Inbox {
             let Some(inlet) = lane.and_then(|lane| self.inlets.get(lane.get() as usize)) else {
                 continue;
             };
-            let was_silent = inlet.idle.get() > 0;
-            let n = inlet.drain(inlet.allowance(max), &mut each);
-            total += n;
-            if n == 0 {
-                chores |= inlet.note_silence(hot.len());
-                continue;
-            }
-            inlet.idle.set(0);
-            if was_silent {
+            taken = inlet.drain(inlet.allowance(max), &mut each);
+            if taken > 0 {
+                inlet.idle.set(0);
                 self.hot_next.set(place);
                 break;
             }
+            chores |= inlet.note_silence(hot.len());
         }
         if self.cold_len.get() > 0 {
             self.poll_cold();
@@ -194,7 +189,7 @@ impl Inbox {
         if chores {
             self.chores();
         }
-        total
+        taken
     }
 
     /// Looks at the table of lanes: new senders, senders that leave, cold lanes with messages.

@@ -59,6 +59,12 @@ fn receive(inbox: &Inbox) -> Vec<u64> {
     got
 }
 
+/// What has been sent, by as many rounds as that takes.
+fn receive_all(inbox: &Inbox) -> Vec<u64> {
+    let rounds = core::iter::repeat_with(|| receive(inbox));
+    rounds.take_while(|got| !got.is_empty()).flatten().collect()
+}
+
 fn is_awake(inbox: &Inbox) -> bool {
     let mut fds = [poll::PollFd {
         fd: inbox.wake().event().unwrap().raw(),
@@ -80,7 +86,7 @@ fn every_kind_of_segment_carries_messages_and_leaves_nothing_behind() {
         }
         assert!(!send(&a, 16), "{kind:?}: the ring is bounded");
         assert!(send(&b, 100), "{kind:?}: senders do not share room");
-        let mut got = receive(&inbox);
+        let mut got = receive_all(&inbox);
         got.sort_unstable();
         let mut expected: Vec<u64> = (0..16).collect();
         expected.push(100);
@@ -91,6 +97,32 @@ fn every_kind_of_segment_carries_messages_and_leaves_nothing_behind() {
         assert!(a.sender().is_some());
         drop((a, b));
         assert!(attached(key).is_err(), "{kind:?}");
+    }
+}
+
+#[test]
+fn a_round_has_messages_of_one_sender() {
+    let inbox = inbox(SegmentKind::Posix);
+    let peers: Vec<Peer> = (0..3).map(|_| attach(&inbox)).collect();
+    // Senders that are new, busy, and silent.
+    for rounds_before in [0, 0, 1, 50] {
+        for _ in 0..rounds_before {
+            assert_eq!(receive(&inbox), [0; 0]);
+        }
+        for value in 0..6 {
+            assert!(send(&peers[value as usize % 3], value));
+        }
+        let mut senders = Vec::new();
+        let mut got = 0;
+        while got < 6 {
+            let round = receive(&inbox);
+            assert!(round.iter().all(|value| value % 3 == round[0] % 3));
+            got += round.len();
+            senders.push(round[0] % 3);
+        }
+        senders.truncate(3);
+        senders.sort_unstable();
+        assert_eq!(senders, [0, 1, 2], "each has its turn");
     }
 }
 
@@ -116,7 +148,7 @@ fn more_senders_than_lanes_wait_for_a_lane() {
     for (value, peer) in peers.iter().enumerate() {
         assert!(send(peer, value as u64));
     }
-    let mut got = receive(&inbox);
+    let mut got = receive_all(&inbox);
     got.sort_unstable();
     assert_eq!(got, (0..u64::from(MAX_LANES)).collect::<Vec<_>>());
     peers.pop();
@@ -205,7 +237,7 @@ fn idle_lanes_cool_down_and_are_still_heard() {
     for (value, peer) in peers.iter().enumerate() {
         assert!(send(peer, value as u64));
     }
-    assert_eq!(receive(&inbox).len(), peers.len());
+    assert_eq!(receive_all(&inbox).len(), peers.len());
     for _ in 0..10_000 {
         assert_eq!(receive(&inbox).len(), 0);
     }
