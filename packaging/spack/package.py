@@ -18,7 +18,7 @@ class Ferrucx(Package):
     version("1.22.0")
 
     depends_on("c", type="build")
-    depends_on("rust@1.95:", type="build")
+    depends_on("rust@1.88:", type="build")
     depends_on("gmake", type="build")
 
     def install(self, spec, prefix):

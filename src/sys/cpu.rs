@@ -3,23 +3,24 @@
 
 use super::safe_calls;
 pub use super::safe_calls::CpuMask as Mask;
+#[cfg(target_arch = "x86_64")]
+use super::safe_calls::cpuid;
 use std::io;
 
 /// The rate of the time-stamp counter where CPUID states it: leaf 0x15, or a hypervisor's timing
 /// leaf.
 #[cfg(target_arch = "x86_64")]
 pub fn stated_cycles_per_sec() -> Option<f64> {
-    use core::arch::x86_64::__cpuid;
-    if __cpuid(0).eax >= 0x15 {
-        let leaf = __cpuid(0x15);
+    if cpuid(0).eax >= 0x15 {
+        let leaf = cpuid(0x15);
         if leaf.eax != 0 && leaf.ebx != 0 && leaf.ecx != 0 {
             return Some(f64::from(leaf.ecx) * f64::from(leaf.ebx) / f64::from(leaf.eax));
         }
     }
     const HYPERVISOR: u32 = 0x4000_0000;
-    let under_hypervisor = __cpuid(1).ecx >> 31 == 1;
-    if under_hypervisor && __cpuid(HYPERVISOR).eax >= HYPERVISOR + 0x10 {
-        let khz = __cpuid(HYPERVISOR + 0x10).eax;
+    let under_hypervisor = cpuid(1).ecx >> 31 == 1;
+    if under_hypervisor && cpuid(HYPERVISOR).eax >= HYPERVISOR + 0x10 {
+        let khz = cpuid(HYPERVISOR + 0x10).eax;
         if khz != 0 {
             return Some(f64::from(khz) * 1e3);
         }
@@ -30,13 +31,12 @@ pub fn stated_cycles_per_sec() -> Option<f64> {
 /// Whether the string instructions copy in large steps (ERMS, FSRM), as CPUID states.
 #[cfg(target_arch = "x86_64")]
 pub fn has_fast_string_copy() -> bool {
-    use core::arch::x86_64::{__cpuid, __cpuid_count};
     const ENHANCED: u32 = 1 << 9;
     const FAST_SHORT: u32 = 1 << 4;
-    if __cpuid(0).eax < 7 {
+    if cpuid(0).eax < 7 {
         return false;
     }
-    let features = __cpuid_count(7, 0);
+    let features = cpuid(7);
     features.ebx & ENHANCED != 0 || features.edx & FAST_SHORT != 0
 }
 

@@ -178,6 +178,14 @@ pub fn sysconf(name: i32) -> i64 {
     unsafe { libc::sysconf(name) }
 }
 
+/// What the processor says of itself in a leaf of CPUID, in its subleaf 0.
+#[cfg(target_arch = "x86_64")]
+#[allow(unused_unsafe, reason = "safe in newer releases of Rust")]
+pub fn cpuid(leaf: u32) -> core::arch::x86_64::CpuidResult {
+    // SAFETY: every processor of x86-64 has this instruction, and it answers any leaf.
+    unsafe { core::arch::x86_64::__cpuid_count(leaf, 0) }
+}
+
 /// Processors by number, a bit for each.
 pub type CpuMask = [c_ulong; 16];
 const _: () = assert!(size_of::<CpuMask>() == size_of::<libc::cpu_set_t>());

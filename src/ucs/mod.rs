@@ -5,6 +5,7 @@ mod callback_slot;
 pub mod callbackq;
 pub mod compat;
 pub mod config;
+pub mod deque;
 pub mod event_loop;
 pub mod event_set;
 pub mod events;

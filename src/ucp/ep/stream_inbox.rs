@@ -4,6 +4,7 @@ use super::short_queue::ShortQueue;
 use crate::ucp::buffers::{Buffer, Buffers};
 use crate::ucp::request::Req;
 use crate::ucp::rts::Rts;
+use crate::ucs::deque::pop_front_if;
 use crate::uct::base::copy::copy_home;
 use core::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
@@ -281,7 +282,7 @@ impl Inbox {
             return Some(Chunk::here(message.into()));
         }
         let mut chunks = self.chunks.borrow_mut();
-        chunks.pop_front_if(|chunk| chunk.remote.is_none())
+        pop_front_if(&mut chunks, |chunk| chunk.remote.is_none())
     }
 
     /// Whether there are bytes that can be received at once.

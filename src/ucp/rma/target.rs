@@ -265,8 +265,7 @@ pub fn change(
         }
         // SAFETY: inside an exported region of this process; alignment is checked.
         unsafe { apply(at, op, size, value, swap) }
-    })
-    .flatten()
+    })?
 }
 
 /// A fence: everything before it is done, since messages come in order, so it is acknowledged at once.

@@ -131,7 +131,7 @@ pub fn on_message(w: &Core, id: u8, message: &[u8]) -> Result<()> {
                 target::serve(ep, read);
             }
         }
-        ATOMIC => on_atomic(w, message).ok_or(MALFORMED).flatten()?,
+        ATOMIC => on_atomic(w, message).unwrap_or(Err(MALFORMED))?,
         GET_REPLY => {
             let (h, body) = GetReply::split(message).ok_or(MALFORMED)?;
             software::got(w, RequestId(h.request), h.offset, Ok(body)).ok_or(MALFORMED)?;

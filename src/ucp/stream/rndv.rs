@@ -18,6 +18,7 @@ use crate::ucp::rts::Rts;
 use crate::ucp::unexpected;
 use crate::ucp::worker_core::Core;
 use crate::ucs::callbackq::Repeat;
+use crate::ucs::deque::pop_front_if;
 use crate::ucs::{Result, Status};
 use crate::{ucs_debug, ucs_diag};
 use core::cell::{Cell, RefCell};
@@ -114,7 +115,7 @@ pub fn on_rts(worker: &Core, message: Rts) -> Option<()> {
     Some(())
 }
 
-fn is_mapped(chunk: &mut Chunk) -> bool {
+fn is_mapped(chunk: &Chunk) -> bool {
     matches!(chunk.remote.as_deref(), Some(Remote::Mapped(_)))
 }
 
@@ -123,7 +124,7 @@ fn is_mapped(chunk: &mut Chunk) -> bool {
 pub fn copy_first(ep: &Ep, op: &mut StreamRecvOp, count: usize) -> usize {
     let inbox = &ep.stream;
     // Removed from the queue meanwhile: a generic datatype calls user functions.
-    let front = inbox.chunks.borrow_mut().pop_front_if(is_mapped);
+    let front = pop_front_if(&mut inbox.chunks.borrow_mut(), is_mapped);
     let Some(mut chunk) = front else {
         return 0;
     };

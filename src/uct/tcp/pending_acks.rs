@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::txq::Owner;
+use crate::ucs::deque::pop_front_if;
 use crate::uct::api::Completion;
 use core::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -62,7 +63,8 @@ impl PendingAcks {
         }
         self.puts_acked.set(count);
         let mut comps = self.put_comps.borrow_mut();
-        while let Some((_, owner, comp)) = comps.pop_front_if(|(number, ..)| *number <= count) {
+        while let Some((_, owner, comp)) = pop_front_if(&mut comps, |(number, ..)| *number <= count)
+        {
             if !comp.is_none() {
                 done(owner, comp);
             }
@@ -123,9 +125,9 @@ impl PendingAcks {
     /// `sent` bytes were sent: calls `done` for the completions that wait for nothing else.
     pub fn complete_waiters(&self, sent: u64, mut done: impl FnMut(Owner, Completion)) {
         let (puts, flushes) = (self.puts_acked.get(), self.flushes_acked.get());
-        let is_over = |w: &mut Waiter| w.sent <= sent && w.puts <= puts && w.flushes <= flushes;
+        let is_over = |w: &Waiter| w.sent <= sent && w.puts <= puts && w.flushes <= flushes;
         let mut waiters = self.waiters.borrow_mut();
-        while let Some(w) = waiters.pop_front_if(is_over) {
+        while let Some(w) = pop_front_if(&mut waiters, is_over) {
             done(w.owner, w.comp);
         }
     }
