@@ -13,9 +13,9 @@ PYTHON = ["distributed==2026.7.1", "dask==2026.7.1", "pyyaml"]
 
 
 @functools.cache
-def upstream():
-    """The folder with upstream's libraries: connex_rs brings none."""
-    done = subprocess.run([ROOT / "scripts/upstream"], capture_output=True, text=True)
+def upstream(version="1.22.0"):
+    """The folder with upstream's libraries, for clients that bring none."""
+    done = subprocess.run([ROOT / "scripts/upstream", version], capture_output=True, text=True)
     if done.returncode != 0:
         raise Missing(f"upstream's libraries are not to be had: {done.stderr.strip()[-200:]}")
     return f"{done.stdout.strip()}/lib"

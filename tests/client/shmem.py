@@ -16,7 +16,7 @@ class Shmem(Mpi):
         return {"mpicc": "oshcc", "mpirun": "oshrun"}[name]
 
 
-DEBIAN = Shmem("OpenSHMEM", "Open MPI 4.1.4 (Debian)", ("openmpi-bin", "libopenmpi-dev"), "oshmem", UCX)
+DEBIAN = Shmem("OpenSHMEM", "Open MPI 4.1.4 (Debian)", ("openmpi-bin", "libopenmpi-dev"), "oshmem", 0, UCX)
 
 
 def cases():

@@ -54,9 +54,9 @@ def steps(folder, *commands, stamp="complete"):
 
 
 @functools.cache
-def ucx():
+def without_libtool(version):
     """Upstream's headers and libraries without the libtool files of its wheel, which name folders of another machine."""
-    folder, lib = BUILT / "ucx", pathlib.Path(upstream())
+    folder, lib = BUILT / f"ucx-libraries-{version}", pathlib.Path(upstream(version))
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "lib").mkdir(parents=True)
     (folder / "include").symlink_to(lib.parent / "include")
@@ -84,7 +84,7 @@ def ucc():
     folder = prepared("ucc")
     install = folder / "install"
     steps(folder, (folder / "source", ["./autogen.sh"]),
-          (folder / "build", [folder / "source/configure", f"--prefix={install}", f"--with-ucx={ucx()}", "--with-mpi",
+          (folder / "build", [folder / "source/configure", f"--prefix={install}", f"--with-ucx={without_libtool(VERSIONS['ucx'])}", "--with-mpi",
                               "MPICC=mpicc.openmpi", "MPICXX=mpicxx.openmpi", "MPIRUN=mpirun.openmpi",
                               "--without-cuda", "--without-rocm", "--disable-gtest"]),
           (folder / "build", ["make", "-j2", "install"]))
@@ -97,7 +97,7 @@ def sos():
     folder = prepared("sos")
     source = folder / "source"
     steps(folder, (source, ["./autogen.sh"]),
-          (source, ["./configure", f"--prefix={folder / 'install'}", f"--with-ucx={ucx()}", "--enable-pmi-simple",
+          (source, ["./configure", f"--prefix={folder / 'install'}", f"--with-ucx={without_libtool(VERSIONS['ucx'])}", "--enable-pmi-simple",
                     "--disable-fortran"]),
           (source, ["make", "-j2", "install"]), (source / "test/unit", ["make", "-j2", "TESTS=", "check"]))
     return [source / "test/unit", folder / "install/lib"]

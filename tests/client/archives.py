@@ -1,0 +1,99 @@
+"""Clients that are built from the source archives of Debian: libfabric with its provider for UCX and the tests of both,
+fabtests; and the tests of MPICH's own suite that other libraries have hung in, with each MPICH."""
+import functools
+import re
+import subprocess
+import sys
+import tarfile
+
+from case import TARGET, Case, Missing, need
+from mpi import MPIS, REPEAT
+from packages import upstream
+from python import PROGRAMS
+from sources import BUILT, steps, without_libtool
+
+MIRROR, KEYS = "http://deb.debian.org/debian", "/usr/share/keyrings/debian-archive-keyring.gpg"
+APT = TARGET.resolve() / "clients/apt"
+# A package, its version and the release of Debian that has it. libfabric's provider does not compile with headers of UCX from
+# 1.21 on, which have one more argument of ucs_memtype_cache_update.
+LIBFABRIC, LIBFABRIC_UCX = ("libfabric", "2.1.0", "trixie"), "1.20.1"
+MPICH_SUITE = ("mpich", "4.0.2", "bookworm")
+# All but the provider for UCX: what else would be tested is not this library.
+PROVIDERS = ["verbs", "psm2", "psm3", "efa", "opx", "usnic", "rxm", "rxd", "udp", "sockets", "shm", "sm2", "mrail", "tcp",
+             "lnx", "lpp"]
+# Tests of MPICH by folder and name, 20 runs each.
+HUNG = [("pt2pt", "many_isend"), ("rma", "pscw_ordering")]
+RUNS = 20
+
+
+@functools.cache
+def unpacked(package, version, release):
+    """The folder of the source, fetched by apt from a list of its own, and checked by it."""
+    folder = BUILT / f"{package}-{version}"
+    if (folder / "unpacked").exists():
+        return folder / f"{package}-{version}"
+    need("debian-archive-keyring")
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("lists/partial", "cache/archives/partial"):
+        (APT / name).mkdir(parents=True, exist_ok=True)
+    (APT / "sources.list").write_text(f"deb-src [signed-by={KEYS}] {MIRROR} {release} main\n")
+    options = [f"-oDir::{name}={value}" for name, value in [
+        ("Etc::sourcelist", APT / "sources.list"), ("Etc::sourceparts", "-"), ("State::lists", APT / "lists"),
+        ("Cache", APT / "cache")]] + ["-oAPT::Sandbox::User="]
+    for words in (["update"], ["source", "--tar-only", "--download-only", f"{package}/{release}"]):
+        done = subprocess.run(["apt-get", "-q", *options, *words], cwd=folder, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise Missing(f"the source of {package} is not to be had: {(done.stderr.strip().splitlines() or ['?'])[-1]}")
+    archives = [path for path in folder.glob(f"{package}_*.orig.tar.*") if path.suffix != ".asc"]
+    if [path.name.rpartition(".orig")[0] for path in archives] != [f"{package}_{version}"]:
+        raise Missing(f"{release} has {', '.join(path.name for path in archives)} and not {version}")
+    with tarfile.open(archives[0]) as archive:
+        archive.extractall(folder, filter="data")
+    (folder / "unpacked").touch()
+    return folder / f"{package}-{version}"
+
+
+@functools.cache
+def fabtests():
+    """The folder where libfabric and fabtests are installed."""
+    need("gcc", "make", "autoconf", "automake", "libtool")
+    source = unpacked(*LIBFABRIC)
+    folder, tests = source.parent, source / "fabtests"
+    install = folder / "install"
+    steps(folder, (source, ["./autogen.sh"]),
+          (source, ["./configure", f"--prefix={install}", f"--enable-ucx={without_libtool(LIBFABRIC_UCX)}",
+                    *(f"--disable-{name}" for name in PROVIDERS)]),
+          (source, ["make", "-j2", "install"]), (tests, ["./autogen.sh"]),
+          (tests, ["./configure", f"--prefix={install}", f"--with-libfabric={install}"]), (tests, ["make", "-j2", "install"]))
+    return install
+
+
+@functools.cache
+def suite(mpi):
+    """The folder of MPICH's tests, configured for that MPI, with those of HUNG compiled."""
+    need("gcc", "make", "perl")
+    source = unpacked(*MPICH_SUITE) / "test/mpi"
+    folder = source.parents[2] / f"for-{mpi.version.split()[0]}"
+    folder.mkdir(exist_ok=True)
+    steps(folder, (folder, [source / "configure", f"MPICC={mpi.tool('mpicc')}", f"CC={mpi.tool('mpicc')}", "--disable-fortran",
+                            "--disable-cxx"]),
+          (folder, ["make", "-C", "util"]), *((folder, ["make", "-C", place, test]) for place, test in HUNG))
+    return folder
+
+
+def cases():
+    for tls in ("all", "tcp"):
+        yield Case("libfabric", LIBFABRIC[1], "fabtests on its provider for UCX", tls, 2,
+                   lambda: [sys.executable, PROGRAMS / "fab_tests.py", fabtests(), "ucx"],
+                   lambda text: "" if re.search(r"^all \d+ pass or are not offered$", text, re.M) else "not all pass",
+                   env=lambda: {"LD_LIBRARY_PATH": upstream(LIBFABRIC_UCX), "FI_UCX_DEVICES": "all"}, limit=1500, long=True,
+                   numbers=lambda text: re.findall(r"^test .*: (?:pass|not offered)$", text, re.M))
+    for mpi in (mpi for mpi in MPIS if mpi.client == "MPICH"):
+        for place, test in HUNG:
+            def check(text):
+                passed = text.count("No Errors")
+                return "" if passed == RUNS else f"{passed} of {RUNS} runs pass"
+            yield Case(mpi.client, mpi.version, f"its own test {place}/{test}, {RUNS} times", "all", 4,
+                       lambda mpi=mpi, place=place, test=test: [sys.executable, REPEAT, RUNS, mpi.tool("mpirun"), "-n", 4,
+                                                                suite(mpi) / place / test],
+                       check, env=mpi.env, limit=30 * RUNS, long=True)
