@@ -69,8 +69,7 @@ pub fn write(w: &Core, region: u64, address: u64, bytes: &[u8]) -> Result<()> {
     with_memory(w, region, address, bytes.len(), WRITE, |at, kind| {
         // SAFETY: inside an exported region of this process.
         unsafe { copy_by(copier(w, kind), bytes.as_ptr(), at, bytes.len()) }
-    })
-    .flatten()
+    })?
 }
 
 fn refuse(w: &Core, name: EpName, status: Status) {
@@ -222,8 +221,7 @@ pub unsafe fn read(
     with_memory(w, region, address, length, READ, |at, kind| {
         // SAFETY: inside an exported region; the room by the caller's promise.
         unsafe { copy_by(copier(w, kind), at, to, length) }
-    })
-    .flatten()
+    })?
 }
 
 /// An atomic.
