@@ -401,6 +401,7 @@ pub fn fetch(
 /// Copies data that has been received.
 fn copy_out(worker: &Core, bytes: &[u8], data: Data, param: &Param) -> Result<(Posted, Info)> {
     data.unpack_bytes(0, bytes)?;
+    data.finish()?;
     drop(data);
     let info = Info {
         tag: 0,

@@ -171,10 +171,18 @@ impl Opaque {
         )
     }
 
+    /// What was unpacked is in the buffer.
+    pub fn finish(&self) -> Result<()> {
+        match self {
+            Opaque::Generic(_) => Ok(()),
+            Opaque::Staged(staged) => staged.finish(),
+        }
+    }
+
     /// # Safety
     /// `src` must be readable for `len` bytes.
     pub unsafe fn unpack(&self, offset: usize, src: *const u8, len: usize) -> Result<()> {
         of_buffer!(self, |g| g.unpack(offset, src, len), |s| s
-            .copy_in(offset, src, len))
+            .unpack(offset, src, len))
     }
 }

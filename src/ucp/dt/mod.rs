@@ -296,6 +296,15 @@ impl Data {
         }
     }
 
+    /// Ends a receive without an error: what was unpacked is in the buffer.
+    #[inline]
+    pub fn finish(&self) -> Result<()> {
+        match self {
+            Data::Opaque { state, .. } => state.finish(),
+            _ => Ok(()),
+        }
+    }
+
     /// As `unpack`, from a slice.
     #[inline]
     pub fn unpack_bytes(&self, offset: usize, bytes: &[u8]) -> Result<()> {

@@ -145,6 +145,7 @@ pub fn get(ep: &Ep, param: &Param, data: Data, address: u64, key: &RemoteKey) ->
             let from = key.pointer(address)?;
             // SAFETY: mapped remote memory, inside the key's range.
             unsafe { data.unpack(0, from, data.len()) }?;
+            data.finish()?;
             drop(data);
             immediate(ep.worker(), param, Info::default())
         }

@@ -221,7 +221,7 @@ pub fn got(worker: &Core, request: RequestId, offset: u64, bytes: Result<&[u8]>)
                 if done.is_ok() && get.received < get.data.len() {
                     return Some(None);
                 }
-                done
+                done.and_then(|()| get.data.finish())
             }
         };
         Some(Some((get.ep, result)))

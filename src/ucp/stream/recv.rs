@@ -207,11 +207,16 @@ impl StreamRecvOp {
             }
     }
 
+    /// Its result when it has enough.
+    fn result(&self) -> Result<()> {
+        self.error.map_or_else(|| self.data.finish(), Err)
+    }
+
     /// Its result when no more bytes come: a receive that does not wait for all is complete in the middle of a message
     /// too.
     fn aborted_with(&self, why: Status) -> Result<()> {
         if self.is_done() {
-            self.error.map_or(Ok(()), Err)
+            self.result()
         } else {
             Err(why)
         }
@@ -259,8 +264,7 @@ pub(super) fn serve(ep: &Ep) {
                 let n = share(op, inbox.available.get());
                 drain_inbox(ep, op, n);
             }
-            op.is_done()
-                .then(|| (op.received, op.error.map_or(Ok(()), Err)))
+            op.is_done().then(|| (op.received, op.result()))
         });
         let Some((length, result)) = end else { return };
         inbox.waiting.pop();
@@ -371,6 +375,7 @@ pub fn post(
         }
         if op.is_done() {
             let length = op.received;
+            op.result()?;
             drop(op);
             let info = Info { tag: 0, length };
             return Ok((immediate(worker, param, info)?, length));

@@ -230,7 +230,8 @@ fn unpack_whole(data: &Data, bytes: &[u8]) -> Result<()> {
     if bytes.len() > data.len() && !matches!(data, Data::Opaque { .. }) {
         return Err(Status::MESSAGE_TRUNCATED);
     }
-    data.unpack_bytes(0, bytes)
+    data.unpack_bytes(0, bytes)?;
+    data.finish()
 }
 
 /// Removes the oldest posted receive for a tag, and prepares it for a fragmented or rendezvous message.
@@ -362,7 +363,7 @@ pub fn complete_matched(req: Req) {
 /// The result of a matched message whose fragments are all here; `None` if the receive is over.
 fn unpacked(req: Req) -> Option<Result<()>> {
     req.with_op(|op| match op {
-        Op::TagRecv(r) => Some(r.arriving.error.map_or(Ok(()), Err)),
+        Op::TagRecv(r) => Some(r.arriving.error.map_or_else(|| r.data.finish(), Err)),
         _ => None,
     })
 }

@@ -1,5 +1,5 @@
 //! Buffers in memory that processors cannot access. Messages are made from a window of their bytes, which is copied to memory
-//! of the host, and received bytes are copied into them.
+//! of the host, and received bytes are gathered in one before they are copied into the buffer.
 
 use crate::c::ucs_memory_type_t;
 use crate::ucs::{Result, Status};
@@ -32,6 +32,8 @@ pub struct Staged {
 struct Window {
     offset: usize,
     bytes: Vec<u8>,
+    /// They were received, and are not in the buffer yet.
+    is_received: bool,
 }
 
 impl Window {
@@ -97,6 +99,7 @@ impl Staged {
             .try_reserve_exact(length)
             .map_err(|_| Status::NO_MEMORY)?;
         window.offset = offset;
+        window.is_received = false;
         // SAFETY: room for as many.
         unsafe { self.copy_out(offset, window.bytes.as_mut_ptr(), length) }?;
         // SAFETY: so many were just written.
@@ -137,11 +140,61 @@ impl Staged {
         })
     }
 
+    /// Receives `length` bytes for `offset`. They are in the buffer after `finish`, or when this is dropped.
+    ///
+    /// # Safety
+    /// `from` must be readable for `length` bytes.
+    pub unsafe fn unpack(&self, offset: usize, from: *const u8, length: usize) -> Result<()> {
+        let mut window = self.window.borrow_mut();
+        let follows = offset == window.offset + window.bytes.len();
+        if !window.bytes.is_empty() && (!follows || window.bytes.len() + length > WINDOW) {
+            self.empty(&mut window)?;
+        }
+        let is_last = offset + length == self.length;
+        if window.bytes.is_empty() && (length >= WINDOW || is_last) {
+            // SAFETY: by the caller's promise.
+            return unsafe { self.copy_in(offset, from, length) };
+        }
+        if window.bytes.is_empty() {
+            window.offset = offset;
+            window.is_received = true;
+            let room = WINDOW.min(self.length - offset);
+            window
+                .bytes
+                .try_reserve_exact(room)
+                .map_err(|_| Status::NO_MEMORY)?;
+        }
+        // SAFETY: by the caller's promise.
+        let bytes = unsafe { core::slice::from_raw_parts(from, length) };
+        window.bytes.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Has all received bytes in the buffer.
+    pub fn finish(&self) -> Result<()> {
+        let mut window = self.window.borrow_mut();
+        if !window.is_received {
+            return Ok(());
+        }
+        let result = self.empty(&mut window);
+        *window = Window::default();
+        result
+    }
+
+    /// Copies what was gathered into the buffer. It is given up if that fails.
+    fn empty(&self, window: &mut Window) -> Result<()> {
+        let (at, length) = (window.bytes.as_ptr(), window.bytes.len());
+        // SAFETY: as many bytes.
+        let copied = unsafe { self.copy_in(window.offset, at, length) };
+        window.bytes.clear();
+        copied
+    }
+
     /// Copies `length` bytes to `offset`, as far as the buffer goes.
     ///
     /// # Safety
     /// `from` must be readable for `length` bytes.
-    pub unsafe fn copy_in(&self, offset: usize, from: *const u8, length: usize) -> Result<()> {
+    unsafe fn copy_in(&self, offset: usize, from: *const u8, length: usize) -> Result<()> {
         let mut done = 0;
         self.parts(offset, length, |at, part| {
             let from = from.wrapping_add(done);
@@ -149,6 +202,14 @@ impl Staged {
             // SAFETY: as in `copy_out`.
             unsafe { self.copier.copy(at, from, part) }
         })
+    }
+}
+
+impl Drop for Staged {
+    /// A receive that ends early has what came.
+    fn drop(&mut self) {
+        // The copier has logged it, and the receive has an error already.
+        let _ = self.finish();
     }
 }
 
@@ -227,13 +288,40 @@ mod tests {
         let (head, tail) = ([1u8; 1500], [2u8; 10]);
         // SAFETY: arrays.
         unsafe {
-            staged.copy_in(500, head.as_ptr(), 1500).unwrap();
-            staged.copy_in(length - 5, tail.as_ptr(), 10).unwrap();
+            staged.unpack(500, head.as_ptr(), 700).unwrap();
+            staged.unpack(1200, head[700..].as_ptr(), 800).unwrap();
+            // Gathered, and written where the next bytes do not follow.
+            assert_eq!(copier.0.load(Ordering::Relaxed), 100 - 4);
+            staged.unpack(length - 10, tail.as_ptr(), 10).unwrap();
+            assert_eq!(copier.0.load(Ordering::Relaxed), 100 - 7);
         }
         let same = |from: usize, to: usize, value| memory[from..to].iter().all(|b| *b == value);
-        assert!(same(500, 2000, 1) && same(length - 5, length, 2));
+        assert!(same(500, 2000, 1) && same(length - 10, length, 2));
         assert_eq!(memory[499], bytes[499]);
         assert_eq!(memory[2000], bytes[2000]);
+    }
+
+    #[test]
+    fn received_bytes_are_in_the_buffer_at_the_end() {
+        let mut memory = [5u8; 300];
+        let bytes: Vec<u8> = (0..200).collect();
+        for finishes in [true, false] {
+            let (staged, copier) = buffer(&mut [&mut memory], 1);
+            // SAFETY: a vector.
+            unsafe { staged.unpack(50, bytes.as_ptr(), 200) }.unwrap();
+            assert_eq!(copier.0.load(Ordering::Relaxed), 1);
+            if finishes {
+                staged.finish().unwrap();
+            }
+            drop(staged);
+            assert_eq!(memory[50..250], bytes[..]);
+            assert_eq!((memory[49], memory[250]), (5, 5));
+            memory = [5; 300];
+        }
+        let (staged, _) = buffer(&mut [&mut memory], 0);
+        // SAFETY: a vector.
+        unsafe { staged.unpack(0, bytes.as_ptr(), 200) }.unwrap();
+        assert_eq!(staged.finish(), Err(Status::IO_ERROR));
     }
 
     #[test]

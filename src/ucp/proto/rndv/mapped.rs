@@ -27,10 +27,15 @@ pub enum Copied {
 
 /// Copies a message whose memory is mapped here: that of a request of this worker, or the peer's by a key of the RTS.
 pub fn copy_mapped(worker: &Core, ep: &Ep, to: &Data, message: &Rts) -> Copied {
-    if message.sender.ep.uuid == worker.uuid {
-        return copy_within_worker(worker, to, message).map_or(Copied::NotPossible, Copied::Ended);
+    let copied = if message.sender.ep.uuid == worker.uuid {
+        copy_within_worker(worker, to, message).map_or(Copied::NotPossible, Copied::Ended)
+    } else {
+        copy_part(ep, message, 0..message.total, to, 0)
+    };
+    match copied {
+        Copied::Ended(Ok(())) => Copied::Ended(to.finish()),
+        other => other,
     }
-    copy_part(ep, message, 0..message.total, to, 0)
 }
 
 /// Of a request of this worker. `None` when that cannot be.

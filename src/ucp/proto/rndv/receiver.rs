@@ -368,7 +368,7 @@ pub fn on_data(worker: &Core, hdr: &DataHdr, bytes: &[u8]) {
         if state.error.is_none() {
             state.error = buffer.unpack_bytes(offset, bytes).err();
         }
-        last.then(|| state.error.map_or(Ok(()), Err))
+        last.then(|| state.error.map_or_else(|| buffer.finish(), Err))
     });
     if let Some(Some(result)) = end {
         complete(req, result);
