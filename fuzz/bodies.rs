@@ -373,12 +373,12 @@ fn upstream_messages(data: &[u8]) {
 
 /// A stream of frames in upstream's format, and what begins one.
 fn upstream_frames(mut data: &[u8]) {
-    use tcp::upstream::frames::{Opening, decode, device, device_ip, iface, iface_port};
+    use tcp::upstream::frames::{Device, Opening, decode, device, iface, iface_port, read_device};
     if let Ok(Some((opening, length))) = Opening::decode(data) {
         assert_eq!(opening.encode(), data[..length]);
     }
-    if let Some(ip) = device_ip(data) {
-        assert_eq!(device_ip(&device(ip)), Some(ip));
+    if let Some(Device::Ip(ip)) = read_device(data) {
+        assert_eq!(read_device(&device(ip)), Some(Device::Ip(ip)));
     }
     if let Some(port) = data.get(..2).and_then(iface_port) {
         assert_eq!(iface(port), data[..2]);

@@ -170,12 +170,17 @@ fn has_default_v6(table: &str, name: &str) -> bool {
     })
 }
 
+/// The number of this process's network namespace; 0 if it cannot be had.
+pub fn network_namespace() -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata("/proc/self/ns/net").map_or(0, |m| m.ino())
+}
+
 /// A number that processes share which can reach each other by the loopback interface: those of
 /// one boot and one network namespace.
 pub fn loopback_domain() -> u64 {
-    use std::os::unix::fs::MetadataExt;
     let boot = process::boot_id().unwrap_or_default();
-    let space = std::fs::metadata("/proc/self/ns/net").map_or(0, |m| m.ino());
+    let space = network_namespace();
     // FNV-1a: the same in every process and every build.
     boot.bytes()
         .chain(space.to_le_bytes())

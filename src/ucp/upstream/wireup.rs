@@ -23,7 +23,11 @@ pub fn on_wireup(worker: &Core, message: &UpstreamMessage<'_>) -> Option<()> {
     match header.kind {
         WireupKind::Request if header.receiver == 0 => {
             // It is answered only where it comes from.
-            let is_there = |entry: &Entry<'_>| message.device == Some(entry.device);
+            // Releases write the same device at different lengths.
+            let is_there = |entry: &Entry<'_>| {
+                let device = message.device.unwrap_or_default();
+                !entry.device.is_empty() && device.starts_with(entry.device)
+            };
             let there: Vec<_> = entries.into_iter().filter(is_there).collect();
             on_request(worker, &header, &address, &there);
         }

@@ -15,11 +15,13 @@ use super::hello::Identity;
 use super::keys::Keys;
 use super::rx_state::RxBuf;
 use super::txq::Owner;
+use super::upstream::frames::Place;
 use super::wire::{DeviceAddr, HEADER_LEN, IfaceAddr};
 use crate::c::*;
 use crate::sys::clock::monotonic_ns;
 use crate::sys::epoll::Epoll;
 use crate::sys::net::{self, Address};
+use crate::sys::process;
 use crate::sys::socket::{self, READABLE, Socket, WRITABLE};
 use crate::sys::timerfd::TimerFd;
 use crate::ucs::config::Config;
@@ -81,6 +83,8 @@ pub struct TcpIface {
     pub port: u16,
     /// Set on loopback: which host and namespace it is in.
     domain: Option<u64>,
+    /// The same as upstream has it.
+    pub place: Option<Place>,
     pub settings: Settings,
     pub estimate: Estimate,
     pub priority: u8,
@@ -165,6 +169,7 @@ impl TcpIface {
             identity: Identity::new()?,
             port,
             domain: address.loopback.then(net::loopback_domain),
+            place: place(address),
             estimate: device::estimate(address, settings.max_bandwidth),
             priority: u8::from(settings.prefer_default && !prefer),
             address: address.clone(),
@@ -512,6 +517,12 @@ impl TcpIface {
     pub fn reaches(&self, addr: &DeviceAddr) -> bool {
         addr.ip.is_ipv4() == self.address.ip.is_ipv4() && addr.domain == self.domain
     }
+}
+
+/// Where a loopback device is, as upstream has it.
+fn place(address: &Address) -> Option<Place> {
+    let boot = process::boot_id().filter(|_| address.loopback)?;
+    Place::new(boot, net::network_namespace())
 }
 
 /// A socket listening on the first free port of the range.

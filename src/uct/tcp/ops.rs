@@ -268,8 +268,7 @@ impl InternalIface for TcpIface {
     }
 
     fn upstream_offer(face: &Face) -> Option<Offer> {
-        let is_offered = upstream::link::is_welcome(face) && !face.address.loopback;
-        is_offered.then(|| offer(face))
+        offer(face).filter(|_| upstream::link::is_welcome(face))
     }
 
     fn upstream_reach(face: &Face, entry: &Entry<'_>) -> Option<bool> {
@@ -295,16 +294,16 @@ impl InternalIface for TcpIface {
 }
 
 /// What upstream is told of the interface.
-pub fn offer(face: &TcpIface) -> Offer {
-    Offer {
+pub fn offer(face: &TcpIface) -> Option<Offer> {
+    Some(Offer {
         transport: frames::TRANSPORT,
-        device: frames::device(face.address.ip),
+        device: upstream::link::device(face)?,
         iface: frames::iface(face.port),
         overhead: OVERHEAD as f32,
         bandwidth: face.estimate.bandwidth as f32,
         latency: face.estimate.latency as f32,
         flags: frames::ABILITIES,
-    }
+    })
 }
 
 /// The longest user header of a zero-copy message: it is copied, so it shares the bound of copied

@@ -8,7 +8,8 @@
 //! the connection is for, which is not acknowledged.
 //!
 //! An interface's address is its port (big endian), an endpoint's that and a key (8). A device's is flags (1), family (1),
-//! and its IP address.
+//! and its IP address. That of a loopback device says instead where it is: a number made of the host's boot id, with the
+//! highest bit set (8), and that of the network namespace (8, in 1.22 4).
 #![forbid(unsafe_code)]
 
 use crate::wire::{Reader, Writer};
@@ -296,7 +297,35 @@ fn ipv6(r: &mut Reader<'_>) -> Option<Ipv6Addr> {
     Some(Ipv6Addr::from(octets))
 }
 
-/// A device's address, of a device that is no loopback device.
+/// Where a loopback device is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    host: u64,
+    namespace: u32,
+}
+
+/// Of the host's number: that of a namespace follows.
+const HAS_NAMESPACE: u64 = 1 << 63;
+
+impl Place {
+    /// From the kernel's boot id and the number of the network namespace.
+    pub fn new(boot_id: &str, namespace: u64) -> Option<Place> {
+        let digits: String = boot_id.trim().split('-').collect();
+        let all = u128::from_str_radix(&digits, 16).ok();
+        let [a3, a2, a1, a0, b1, b0, c1, c0, d1, d0, e @ ..] =
+            all.filter(|_| digits.len() == 32)?.to_be_bytes();
+        // Four numbers, and six bytes.
+        let low = u64::from_le_bytes([a0, a1, a2, a3, b0, b1, c0, c1]);
+        let [e0, e1, e2, e3, e4, e5] = e;
+        let high = u64::from_le_bytes([d0, d1, e0, e1, e2, e3, e4, e5]);
+        Some(Place {
+            host: (low ^ high) | HAS_NAMESPACE,
+            namespace: namespace as u32,
+        })
+    }
+}
+
+/// The address of a device that is no loopback device.
 pub fn device(ip: IpAddr) -> Vec<u8> {
     match ip {
         IpAddr::V4(ip) => [&[0, INET as u8][..], &ip.octets()].concat(),
@@ -304,19 +333,39 @@ pub fn device(ip: IpAddr) -> Vec<u8> {
     }
 }
 
-/// The IP address of a device; `None` of a loopback device, and of one that nobody can have.
-pub fn device_ip(bytes: &[u8]) -> Option<IpAddr> {
+/// The address of a loopback device.
+pub fn loopback_device(is_ipv4: bool, at: Place) -> Vec<u8> {
+    let family = if is_ipv4 { INET } else { INET6 };
+    let mut out = vec![LOOPBACK, family as u8];
+    out.extend_from_slice(&at.host.to_le_bytes());
+    out.extend_from_slice(&u64::from(at.namespace).to_le_bytes());
+    out
+}
+
+/// What a device's address says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Device {
+    Ip(IpAddr),
+    Loopback { is_ipv4: bool, at: Place },
+}
+
+/// Reads a device's address; `None` of one that nobody can have.
+pub fn read_device(bytes: &[u8]) -> Option<Device> {
     let mut r = Reader::new(bytes);
-    let (flags, family) = (r.u8()?, r.u8()?);
+    let (flags, family) = (r.u8()?, u16::from(r.u8()?));
     if flags & LOOPBACK != 0 {
-        return None;
+        let (host, namespace) = (r.u64()?, r.u32()?);
+        let is_ipv4 = family == INET;
+        let at = Place { host, namespace };
+        let is_known = is_ipv4 || family == INET6;
+        return is_known.then_some(Device::Loopback { is_ipv4, at });
     }
-    let ip = match u16::from(family) {
+    let ip = match family {
         INET => IpAddr::V4(ipv4(&mut r)?),
         INET6 => IpAddr::V6(ipv6(&mut r)?),
         _ => return None,
     };
-    (!ip.is_unspecified() && !ip.is_multicast()).then_some(ip)
+    (!ip.is_unspecified() && !ip.is_multicast()).then_some(Device::Ip(ip))
 }
 
 /// An interface's address.
@@ -433,6 +482,30 @@ mod tests {
         }
     }
 
+    /// The kernel's boot id and network namespace where releases gave these.
+    #[test]
+    fn bytes_of_loopback_devices() {
+        let at = Place::new("affcd369-dab2-4f7b-b57f-c27ed9aeac6c\n", 4_026_531_833).unwrap();
+        let bytes = loopback_device(true, at);
+        assert_eq!(
+            bytes,
+            *b"\x01\x02\x16\x66\x3e\xd1\x6b\x74\xd7\xa3\xf9\xff\xff\xef\0\0\0\0"
+        );
+        let is_ipv4 = true;
+        for n in [18, 14] {
+            assert_eq!(
+                read_device(&bytes[..n]),
+                Some(Device::Loopback { is_ipv4, at })
+            );
+        }
+        assert_eq!(read_device(&bytes[..13]), None);
+        assert_eq!(loopback_device(false, at)[1], 10);
+        assert_eq!(read_device(&[&[1, 3], &bytes[2..]].concat()), None);
+        for bad in ["", "affcd369", "affcd369-dab2-4f7b-b57f-c27ed9aeac6x"] {
+            assert_eq!(Place::new(bad, 1), None);
+        }
+    }
+
     #[test]
     fn bytes_of_addresses() {
         let v4: IpAddr = "10.77.0.2".parse().unwrap();
@@ -441,12 +514,11 @@ mod tests {
         assert_eq!(device(v6)[..4], [0, 10, 0xfd, 0]);
         for ip in [v4, v6] {
             let bytes = device(ip);
-            assert_eq!(device_ip(&bytes), Some(ip));
-            assert_eq!(device_ip(&bytes[..bytes.len() - 1]), None);
+            assert_eq!(read_device(&bytes), Some(Device::Ip(ip)));
+            assert_eq!(read_device(&bytes[..bytes.len() - 1]), None);
         }
-        assert_eq!(device_ip(&[1, 2, 10, 77, 0, 2]), None);
-        assert_eq!(device_ip(&[0, 3, 10, 77, 0, 2]), None);
-        assert_eq!(device_ip(&[0, 2, 0, 0, 0, 0]), None);
+        assert_eq!(read_device(&[0, 3, 10, 77, 0, 2]), None);
+        assert_eq!(read_device(&[0, 2, 0, 0, 0, 0]), None);
         assert_eq!(iface(0x0102), [1, 2]);
         assert_eq!(iface_port(&[1, 2]), Some(0x0102));
         assert_eq!((iface_port(&[0, 0]), iface_port(&[1])), (None, None));

@@ -13,7 +13,7 @@ use super::super::ep::{TcpEp, move_endpoints};
 use super::super::iface::{Face, TcpIface};
 use super::super::{link, ops};
 use super::frames::{self, Purpose};
-use super::link::{is_welcome, max_am};
+use super::link::{ip_of, is_welcome, max_am};
 use crate::c::uct_ep_h;
 use crate::sys::clock::monotonic_ns;
 use crate::sys::random::random_u64;
@@ -63,13 +63,12 @@ impl UpstreamLanes for Face {
             Some(Purpose::Endpoint { key }) => key,
             _ => key,
         };
-        Some((ops::offer(self), frames::endpoint(self.port, shared)))
+        Some((ops::offer(self)?, frames::endpoint(self.port, shared)))
     }
 
     fn ip_of(&self, entry: &Entry<'_>) -> Option<IpAddr> {
-        let ip = frames::device_ip(entry.device)?;
-        let fits = entry.transport == frames::TRANSPORT && self.is_of_family(ip);
-        fits.then_some(ip)
+        let is_tcp = entry.transport == frames::TRANSPORT;
+        ip_of(self, entry.device).filter(|_| is_tcp)
     }
 
     fn meet(&self, key: u64, ip: IpAddr, address: &[u8]) -> Result<()> {

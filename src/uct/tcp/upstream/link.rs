@@ -6,14 +6,14 @@ use super::super::conn::Conn;
 use super::super::iface::{Face, TcpIface};
 use super::super::link;
 use super::super::wire;
-use super::frames::{self, Bad, Frame, Opening, Purpose};
+use super::frames::{self, Bad, Device, Frame, Opening, Purpose};
 use super::lane;
 use crate::sys::socket::with_scope;
 use crate::ucs::{Result, Status};
 use crate::ucs_debug;
 use core::cell::RefCell;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 
 /// Numbers of our connections begin here: those that upstream gives to its own are lower, and two connections between the
@@ -27,16 +27,35 @@ pub fn is_welcome(face: &Face) -> bool {
     face.auth.is_none() && face.base.internal.on_upstream.get().is_some()
 }
 
+/// The network address of a device of upstream's that this one may reach.
+pub fn ip_of(face: &TcpIface, device: &[u8]) -> Option<IpAddr> {
+    let own = face.address.ip;
+    match frames::read_device(device)? {
+        Device::Ip(ip) => (!face.address.loopback && ip.is_ipv4() == own.is_ipv4()).then_some(ip),
+        Device::Loopback { is_ipv4, at } => {
+            (face.place == Some(at) && is_ipv4 == own.is_ipv4()).then_some(own)
+        }
+    }
+}
+
+/// The address of this device for upstream, if it can have one.
+pub fn device(face: &TcpIface) -> Option<Vec<u8>> {
+    let own = face.address.ip;
+    match face.address.loopback {
+        true => Some(frames::loopback_device(own.is_ipv4(), face.place?)),
+        false => Some(frames::device(own)),
+    }
+}
+
 /// Whether an address of upstream's leads to a device that this one reaches, and whether both are of one network.
 pub fn reach(face: &Face, device: &[u8]) -> Option<bool> {
-    let ip = frames::device_ip(device)?;
-    let same_family = ip.is_ipv4() == face.address.ip.is_ipv4();
-    (is_welcome(face) && same_family && !face.address.loopback).then(|| face.is_near(ip))
+    let ip = ip_of(face, device)?;
+    is_welcome(face).then(|| face.is_near(ip))
 }
 
 /// The connection that carries messages to an interface of upstream's.
 pub fn connect(face: &Face, device: &[u8], iface: &[u8]) -> Result<Rc<Conn>> {
-    let to = (frames::device_ip(device)).zip(frames::iface_port(iface));
+    let to = ip_of(face, device).zip(frames::iface_port(iface));
     let (ip, port) = to.ok_or(Status::INVALID_ADDR)?;
     reach(face, device).ok_or(Status::UNREACHABLE)?;
     let remote = with_scope(ip, port, face.address.scope);
@@ -115,7 +134,10 @@ pub fn accept(
     conn.from.set(Some(from.ip()));
     if let Some(upstream) = &conn.upstream {
         // The cell is empty: this sets it.
-        let _ = upstream.device.set(frames::device(from.ip()));
+        let _ = upstream.device.set(match face.address.loopback {
+            true => device(face).unwrap_or_default(),
+            false => frames::device(from.ip()),
+        });
     }
     face.by_peer
         .borrow_mut()
