@@ -1,11 +1,11 @@
 /* Two processes that send each other messages, one on our library and one on upstream's, or both on ours and in upstream's
  * format (tests/interop).
  *
- *     messages server|client HOST PORT [bare|sockets|sockets-back]
+ *     messages server|client HOST PORT [bare|sockets|sockets-back [ADDRESS]]
  *
  * bare: each passes on only what upstream understands of its address, and a key that says nothing, so that the other takes
  * it for a process of upstream's.
- * sockets: the endpoints are made by socket address, at the port behind PORT, with error handling. Last the client closes its
+ * sockets: the endpoints are made by socket address, at ADDRESS or HOST and the port behind PORT, with error handling. Last the client closes its
  * own, and the server's error handler is called once; sockets-back: the other way round.
  * They meet by a socket at PORT, where they exchange worker addresses and keep in step. Each message of LENGTHS goes both
  * ways by tag, before its receive is posted and after, synchronous and not, from and into contiguous memory, lists of
@@ -580,7 +580,12 @@ static void on_request(ucp_conn_request_h request, void *arg)
 /* An endpoint by socket address. */
 static ucp_ep_h by_sockets(int is_server, const char *host, int port)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};
+    union {
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    } address = {.v4 = {.sin_family = AF_INET, .sin_port = htons(port)}};
+    int is_v4 = inet_pton(AF_INET, host, &address.v4.sin_addr) == 1;
+    size_t length = is_v4 ? sizeof(address.v4) : sizeof(address.v6);
     ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_ERR_HANDLER | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE,
                               .err_mode = UCP_ERR_HANDLING_MODE_PEER,
                               .err_handler.cb = on_error};
@@ -588,10 +593,13 @@ static ucp_ep_h by_sockets(int is_server, const char *host, int port)
     ucp_listener_h listener;
     ucp_ep_h ep;
 
-    CHECK_EQ(inet_pton(AF_INET, host, &address.sin_addr), 1);
+    if (!is_v4) {
+        address.v6 = (struct sockaddr_in6){.sin6_family = AF_INET6, .sin6_port = htons(port)};
+        CHECK_EQ(inet_pton(AF_INET6, host, &address.v6.sin6_addr), 1);
+    }
     if (is_server) {
         ucp_listener_params_t at = {.field_mask = UCP_LISTENER_PARAM_FIELD_SOCK_ADDR | UCP_LISTENER_PARAM_FIELD_CONN_HANDLER,
-                                    .sockaddr = {(struct sockaddr *)&address, sizeof(address)},
+                                    .sockaddr = {(struct sockaddr *)&address, length},
                                     .conn_handler = {on_request, &request}};
 
         CHECK_EQ(ucp_listener_create(worker, &at, &listener), UCS_OK);
@@ -604,7 +612,7 @@ static ucp_ep_h by_sockets(int is_server, const char *host, int port)
         meet(1);
         params.field_mask |= UCP_EP_PARAM_FIELD_FLAGS | UCP_EP_PARAM_FIELD_SOCK_ADDR;
         params.flags = UCP_EP_PARAMS_FLAGS_CLIENT_SERVER;
-        params.sockaddr = (ucs_sock_addr_t){(struct sockaddr *)&address, sizeof(address)};
+        params.sockaddr = (ucs_sock_addr_t){(struct sockaddr *)&address, length};
     }
     CHECK_EQ(ucp_ep_create(worker, &params, &ep), UCS_OK);
     /* Until both sides know each other, keys cannot be unpacked. */
@@ -653,7 +661,7 @@ static uint32_t accesses(ucp_ep_h ep, int is_server, int with_atomics, uint32_t 
 
 int main(int argc, char **argv)
 {
-    const char *mode = argc == 5 ? argv[4] : "";
+    const char *mode = argc > 4 ? argv[4] : "";
     int is_server, is_bare = strcmp(mode, "bare") == 0, has_sockets = strncmp(mode, "sockets", 7) == 0;
     ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES, 
                            .features = UCP_FEATURE_TAG | UCP_FEATURE_AM | UCP_FEATURE_STREAM | UCP_FEATURE_RMA |
@@ -669,7 +677,7 @@ int main(int argc, char **argv)
     uint32_t number = 0;
     void *theirs;
 
-    CHECK_EQ(argc, 4 + (is_bare || has_sockets));
+    CHECK(argc == 4 + (is_bare || has_sockets) || (argc == 6 && has_sockets));
     is_server = strcmp(argv[1], "server") == 0;
     CHECK_EQ(ucp_init(&params, NULL, &context), UCS_OK);
     CHECK_EQ(ucp_worker_create(context, &worker_params, &worker), UCS_OK);
@@ -677,7 +685,7 @@ int main(int argc, char **argv)
     out_of_band = connected(is_server, argv[2], atoi(argv[3]));
     CHECK_EQ(ucp_worker_get_address(worker, &own, &own_length), UCS_OK);
     if (has_sockets) {
-        ep = by_sockets(is_server, argv[2], atoi(argv[3]) + 1);
+        ep = by_sockets(is_server, argv[argc == 6 ? 5 : 2], atoi(argv[3]) + 1);
         theirs = NULL;
     } else if (is_bare) {
         uint8_t copy[4096];
