@@ -1,6 +1,7 @@
 /* A server or a client by socket address, which says what becomes of its connections.
  *
  *     sockets server PORT SECONDS              listens, and makes an endpoint for each client
+ *     sockets refuse PORT SECONDS              listens, and rejects each client
  *     sockets client PORT SECONDS              connects, flushes, and waits for the end of the endpoint
  *
  * Each event is a line: milliseconds since the start, what, status. The client ends with its endpoint's end,
@@ -14,7 +15,8 @@
 
 static double start;
 static ucp_worker_h worker;
-static int failed;
+static ucp_listener_h listener;
+static int failed, refuses;
 
 static double now(void)
 {
@@ -45,6 +47,10 @@ static void on_request(ucp_conn_request_h request, void *arg)
                               .err_handler.cb = on_error};
     ucp_ep_h ep;
 
+    if (refuses) {
+        say("refused", ucp_listener_reject(listener, request));
+        return;
+    }
     say("accepted", ucp_ep_create(worker, &params, &ep));
 }
 
@@ -60,7 +66,6 @@ static void serve(struct sockaddr_in *address)
                                                   UCP_LISTENER_PARAM_FIELD_CONN_HANDLER,
                                     .sockaddr = {(struct sockaddr *)address, sizeof(*address)},
                                     .conn_handler.cb = on_request};
-    ucp_listener_h listener;
 
     CHECK_OK(ucp_listener_create(worker, &params, &listener));
     say("listens", UCS_OK);
@@ -96,7 +101,8 @@ int main(int argc, char **argv)
     int server;
 
     CHECK(argc == 4);
-    server = strcmp(argv[1], "server") == 0;
+    refuses = strcmp(argv[1], "refuse") == 0;
+    server = refuses || strcmp(argv[1], "server") == 0;
     address.sin_port = htons(atoi(argv[2]));
     ucp_get_version(&major, &minor, &release);
     CHECK_OK(ucp_init_version(major, minor, &params, NULL, &context));
