@@ -295,6 +295,35 @@ impl<'a> InternalRef<'a> {
         self.base.internal.ops
     }
 
+    /// An endpoint to a peer's interface, whose addresses are of this transport's format.
+    pub fn connect(self, device: &[u8], address: &[u8]) -> Result<uct_ep_h> {
+        let params = uct_ep_params {
+            field_mask: u64::from(
+                UCT_EP_PARAM_FIELD_IFACE
+                    | UCT_EP_PARAM_FIELD_DEV_ADDR
+                    | UCT_EP_PARAM_FIELD_IFACE_ADDR
+                    | UCT_EP_PARAM_FIELD_DEV_ADDR_LENGTH
+                    | UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH,
+            ),
+            iface: self.handle,
+            dev_addr: device.as_ptr().cast(),
+            iface_addr: address.as_ptr().cast(),
+            dev_addr_length: device.len(),
+            iface_addr_length: address.len(),
+            // SAFETY: pointers and integers: zero is a value of each.
+            ..unsafe { core::mem::zeroed() }
+        };
+        let mut ep = core::ptr::null_mut();
+        // SAFETY: an open interface; the parameters are valid as masked.
+        let code = unsafe {
+            match (*self.handle).ops.ep_create {
+                Some(create) => create(&params, &mut ep),
+                None => UCS_ERR_UNSUPPORTED,
+            }
+        };
+        Status::from_code(code).map_or(Ok(ep), Err)
+    }
+
     /// Has progress of the transport's worker poll it for `flags`: `UCT_PROGRESS_*`.
     pub fn enable_progress(self, flags: u32) {
         // SAFETY: an open interface, on its worker's thread; so below.
