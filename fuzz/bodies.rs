@@ -185,6 +185,10 @@ fn headers(data: &[u8]) {
     one::<CloseHdr>(data);
     one::<PutDoneHdr>(data);
     one::<FirstAckHdr>(data);
+    one::<JoinHdr>(data);
+    one::<SequencedHdr>(data);
+    one::<SequencedAckHdr>(data);
+    one::<SequencedEndHdr>(data);
 }
 
 /// A sealed blob with such a body.

@@ -132,7 +132,7 @@ const UCP_FLOORS: [(&str, &[&str]); 6] = [
     ("ep", &["ep", "request", "op"]),
     ("proto", &["proto", "composite"]),
     ("verbs", &["tag", "am", "stream", "rma"]),
-    ("wireup", &["wireup"]),
+    ("wireup", &["wireup", "failover"]),
     (
         "worker",
         &["worker", "handlers", "info", "inspect", "upstream"],
@@ -585,7 +585,7 @@ fn a_transport_named_elsewhere_is_found() {
 /// The modules of UCT that UCP uses. `internal` is the contract with a transport beyond C's op table, `api` its types,
 /// `cm` connection management, `local` the proof of being on this host; of `base`, tools that have no transport behind
 /// them.
-const UCT_FOR_UCP: [&str; 13] = [
+const UCT_FOR_UCP: [&str; 14] = [
     "api",
     "base::config",
     "base::copy",
@@ -598,6 +598,7 @@ const UCT_FOR_UCP: [&str; 13] = [
     "cm",
     "internal",
     "local",
+    "overlay",
     "registry",
 ];
 

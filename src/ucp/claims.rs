@@ -75,6 +75,12 @@ fn is_senders(worker: &Core, entry: &AddressEntry) -> Option<bool> {
     })
 }
 
+/// Whether the message of the running handler came from the interface of an entry to this one.
+pub fn came_by(iface: &OpenIface, entry: &AddressEntry) -> bool {
+    let sender = sender(iface);
+    iface.number == entry.transport && sender.is_some() && sender == identity(iface, entry)
+}
+
 /// The address of an accepted client, without network interfaces that have not connected to this worker: a client
 /// connects first, so that no third party is connected to. The second part are the identities that may still connect.
 pub fn connected(worker: &Core, mut address: Address) -> (Address, Vec<u64>) {

@@ -563,12 +563,11 @@ pub static TABLE: Table = Table {
             Kind::UInt,
             "Most endpoints that one round checks.",
         ),
-        Row::without_effect(
+        Row::new(
             "RECOVERY_RETRIES",
             "inf",
-            &Kind::UInt,
-            "How often a failed lane is connected again in mode FAILOVER.",
-            "a failed lane is not connected again",
+            Kind::UInt,
+            "How often a failed path is connected again in mode FAILOVER.",
         ),
         Row::without_effect(
             "DYNAMIC_TL_SWITCH_INTERVAL",

@@ -51,7 +51,7 @@ use crate::uct::internal::base_of;
 use crate::uct::local::ProcessId;
 use crate::wire::Writer;
 use crate::wire::address::Address;
-use crate::wire::header::{AmId, Header, WireupHdr};
+use crate::wire::header::{AmId, Header, SequencedHdr, WireupHdr};
 use crate::wire::id::{EpId, EpName, RequestId, RequestName};
 use core::cell::{Cell, OnceCell, RefCell, UnsafeCell};
 use core::ffi::c_void;
@@ -217,6 +217,8 @@ pub struct Ep {
     connection: Cell<Connection>,
     /// The peer is a process of upstream UCX: messages are in its format.
     upstream: Cell<bool>,
+    /// Its message lane sends numbered messages by any of several paths (`failover`).
+    failover: Cell<bool>,
     handle: Cell<Handle>,
     made_by: Cell<MadeBy>,
     /// Number of calls into this endpoint; a destroyed endpoint is freed when the last returns.
@@ -283,6 +285,7 @@ impl Ep {
             reported_replies: Cell::new(0),
             connection: Cell::new(Connection::Unconnected),
             upstream: Cell::new(false),
+            failover: Cell::new(false),
             handle: Cell::new(handle),
             made_by: Cell::new(made_by),
             pins: Cell::new(0),
@@ -339,12 +342,12 @@ impl Ep {
     pub fn check_transports(&self) {
         for lane in self.lanes() {
             let iface = &self.worker().ifaces[lane.iface];
-            if iface.attr.cap.flags & UCT_IFACE_FLAG_EP_CHECK == 0 {
+            if iface.attr.cap.flags & UCT_IFACE_FLAG_EP_CHECK == 0 && !self.uses_failover() {
                 continue;
             }
-            // SAFETY: a live transport endpoint of that interface.
+            // SAFETY: a live transport endpoint.
             unsafe {
-                if let Some(check) = (*iface.handle).ops.ep_check {
+                if let Some(check) = (*(*lane.ep).iface).ops.ep_check {
                     check(lane.ep, 0, core::ptr::null_mut());
                 }
             }
@@ -369,6 +372,20 @@ impl Ep {
     /// The connection manager exchanged addresses and ids, so no wire-up message is sent.
     pub fn set_wireup_sent(&self) {
         self.wireup_sent.set(true);
+    }
+
+    /// Before it is connected: its messages go by the paths of `failover`.
+    pub fn set_failover(&self, on: bool) {
+        self.failover.set(on);
+    }
+
+    pub fn uses_failover(&self) -> bool {
+        self.failover.get()
+    }
+
+    /// The remote endpoint, if it is known.
+    pub fn remote_name(&self) -> Option<EpName> {
+        self.remote_ep.get()
     }
 
     pub fn is_paired_with(&self, remote_ep: EpName) -> bool {
@@ -398,6 +415,11 @@ impl Ep {
     /// Most bytes of a user's header in an active message to this peer.
     pub fn max_am_header(&self) -> usize {
         match self.lane.get() {
+            // The header of a numbered message is one of those that are allowed for.
+            Some(lane) if self.uses_failover() => {
+                let max_bcopy = lane.max_bcopy + SequencedHdr::LEN;
+                max_bcopy.saturating_sub(MAX_HEADERS)
+            }
             Some(lane) => lane.max_bcopy.saturating_sub(MAX_HEADERS),
             None => self.worker().max_am_header(),
         }
@@ -484,10 +506,14 @@ impl Ep {
             return self.upstream_request();
         }
         let w = self.worker();
+        let err_mode = match self.uses_failover() {
+            true => UCP_ERR_HANDLING_MODE_FAILOVER,
+            false => self.params.get().err_mode.min(UCP_ERR_HANDLING_MODE_PEER),
+        };
         let header = WireupHdr {
             ep: self.name_for_peers(),
             serial: self.serial.get(),
-            handles_errors: self.handles_errors().into(),
+            err_mode: err_mode as u8,
             ticket: claims::ticket(w, self.remote_uuid.get()),
         };
         Task::control(AmId::Wireup, &header, &w.address(false).pack())

@@ -3,6 +3,7 @@
 //! Every header is decoded with a length check; malformed messages are dropped with a log line. Only an active message may
 //! stay in the transport's memory after its handler has returned (`keeping_am`).
 
+use super::failover::inbound;
 use super::proto::reassembly::{FragmentOrder, MessageId, Reassembly, Target};
 use super::proto::rndv::{mapped, receiver, sender};
 use super::proto::{control, send};
@@ -45,10 +46,14 @@ const HANDLERS: &[(AmId, uct_am_callback_t)] = &[
     (AmId::DataFailed, Some(shim::<19>)),
     (AmId::FenceAck, Some(shim::<20>)),
     (AmId::FirstAck, Some(shim::<21>)),
+    (AmId::Join, Some(shim::<22>)),
+    (AmId::Sequenced, Some(shim::<23>)),
+    (AmId::SequencedAck, Some(shim::<24>)),
+    (AmId::SequencedEnd, Some(shim::<25>)),
 ];
 
 /// The handlers in the order of `HANDLERS`.
-const BODIES: [MessageHandler; 22] = [
+const BODIES: [MessageHandler; 26] = [
     |w, m| {
         wireup::message::on_wireup(w, m);
         Some(())
@@ -105,7 +110,21 @@ const BODIES: [MessageHandler; 22] = [
         send::on_first_ack(w, &FirstAckHdr::split(m)?.0);
         Some(())
     },
+    inbound::on_join,
+    inbound::on_sequenced,
+    inbound::on_ack,
+    inbound::on_end,
 ];
+
+/// How many of the kinds, the first ones, may be numbered messages.
+const NUMBERED: usize = 22;
+
+/// Handles a numbered message, whose turn it is.
+pub fn deliver(worker: &Core, id: u8, message: &[u8]) -> Option<()> {
+    let kinds = &HANDLERS[..NUMBERED];
+    let at = kinds.iter().position(|(of, _)| *of as u8 == id)?;
+    BODIES[at](worker, message)
+}
 
 type ShortBody = fn(&Core, u64, Payload<'_>) -> Option<()>;
 

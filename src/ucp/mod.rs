@@ -28,6 +28,7 @@ pub mod counters;
 pub mod device_memory;
 pub mod dt;
 pub mod ep;
+pub mod failover;
 pub mod handlers;
 pub mod idle;
 pub mod info;

@@ -13,6 +13,7 @@ use super::context::Context;
 use super::ep::keepalive::{self, Keepalive};
 use super::ep::table::{Endpoints, EpHooks};
 use super::ep::{End, Ep, MadeBy};
+use super::failover::{self, FailoverState};
 use super::handlers;
 use super::idle;
 use super::inspect::Inspection;
@@ -49,6 +50,7 @@ pub struct Worker {
     pub am: AmState,
     pub stream: StreamState,
     pub wireup: WireupState,
+    pub failover: FailoverState,
     pub inspection: Inspection,
     /// Ends before anything else of the worker does.
     progress_thread: Option<ProgressThread>,
@@ -74,6 +76,7 @@ floor_states! {
     am: AmState,
     stream: StreamState,
     wireup: WireupState,
+    failover: FailoverState,
     inspection: Inspection,
 }
 
@@ -139,6 +142,7 @@ impl Worker {
             am: AmState::new(),
             stream: StreamState::new(),
             wireup: WireupState::default(),
+            failover: FailoverState::new(config, handlers::deliver),
             inspection: Inspection::default(),
             progress_thread: None,
         });
@@ -327,6 +331,7 @@ impl Drop for Worker {
         for message in self.proto.reassemblies.take_all() {
             super::tag::recv::sender_gone(self, &message, Status::CANCELED);
         }
+        self.failover.close();
         // Nothing calls from the async thread any more after this.
         drop(self.wireup.cm.take());
         self.core.close();
@@ -354,7 +359,11 @@ unsafe extern "C" fn transport_failed(
     // SAFETY: registered by the worker with itself.
     let worker = unsafe { &*arg.cast::<Core>() };
     let status = Status::from_code(status).unwrap_or(Status::CONNECTION_RESET);
-    let Some(ep) = worker.endpoints().by_lane.borrow().get(&uct_ep).copied() else {
+    let lane = worker.endpoints().by_lane.borrow().get(&uct_ep).copied();
+    let Some(ep) = lane else {
+        if failover::on_transport_failure(worker, uct_ep, status) {
+            return UCS_OK;
+        }
         ucs_error!("a transport endpoint that nobody uses failed: {status}");
         return UCS_OK;
     };
@@ -372,6 +381,7 @@ unsafe extern "C" fn transport_failed(
     }
     let uuid = ep.remote_uuid.get();
     if worker.endpoints().eps.borrow().get(ep.id.get()).is_some() {
+        failover::on_failure(&ep);
         // The connection manager's status is more precise.
         ep.fail(ep.connection_gone().unwrap_or(status));
     } else {

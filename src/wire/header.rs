@@ -5,6 +5,7 @@
 
 use super::id::{EpId, EpName, RequestId, RequestName};
 use super::{Reader, Writer};
+use crate::c::UCP_ERR_HANDLING_MODE_FAILOVER;
 
 /// Active-message ids of UCP on every interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +48,14 @@ pub enum AmId {
     FenceAck,
     /// The receiver of a `First` knows the message: its other fragments may come by any connection.
     FirstAck,
+    /// A path of an endpoint in mode FAILOVER begins: whose it is. Or, on one that is there, asks for an acknowledgement.
+    Join,
+    /// A numbered message of such an endpoint.
+    Sequenced,
+    /// Numbered messages have come.
+    SequencedAck,
+    /// No more numbered messages follow.
+    SequencedEnd,
 }
 
 impl core::fmt::Display for AmId {
@@ -74,6 +83,10 @@ impl core::fmt::Display for AmId {
             AmId::DataFailed => "the failure of a rendezvous",
             AmId::FenceAck => "the acknowledgement of a fence",
             AmId::FirstAck => "the acknowledgement of a first fragment",
+            AmId::Join => "the beginning of a path",
+            AmId::Sequenced => "a numbered message",
+            AmId::SequencedAck => "the acknowledgement of numbered messages",
+            AmId::SequencedEnd => "the end of numbered messages",
         })
     }
 }
@@ -177,10 +190,22 @@ header! {
         ep: EpName,
         /// How many endpoints this worker made to the receiver before.
         serial: u32,
-        /// Whether the sender's application asked for error handling.
-        handles_errors: u8,
+        /// The sender's mode of error handling.
+        err_mode: u8,
         /// What the sender's process confirms, if the address has entries of this host.
         ticket: u64,
+    }
+}
+
+impl WireupHdr {
+    /// Whether the sender's application asked for error handling.
+    pub fn handles_errors(&self) -> bool {
+        self.err_mode != 0
+    }
+
+    /// Whether the sender's messages are numbered, and those back are to be.
+    pub fn uses_failover(&self) -> bool {
+        u32::from(self.err_mode) == UCP_ERR_HANDLING_MODE_FAILOVER
     }
 }
 
@@ -348,6 +373,52 @@ header! {
         /// 1: by force; what was under way is lost.
         forced: u8,
     }
+}
+
+header! {
+    /// First message on a path, followed by the sender's worker address.
+    JoinHdr {
+        ep: EpName,
+        /// The sender's number for this path.
+        path: u32,
+        /// Ascending: an acknowledgement tells which was the last one.
+        probe: u32,
+        /// The oldest message that is not acknowledged.
+        oldest: u64,
+        /// As in a `WireupHdr`.
+        ticket: u64,
+    }
+}
+
+header! {
+    /// Followed by the message.
+    SequencedHdr {
+        ep: EpName,
+        /// The messages of an endpoint are numbered from 0.
+        number: u64,
+        /// The path that it came by, by which it is acknowledged.
+        path: u32,
+        /// Which message it is (`AmId`).
+        id: u8,
+    }
+}
+
+header! {
+    SequencedAckHdr {
+        /// The sender's endpoint.
+        ep: EpName,
+        /// All messages before this one have been handled.
+        next: u64,
+        path: u32,
+        /// Of the last `Join`.
+        probe: u32,
+        /// 1: messages are not received any more, and the sender's endpoint fails.
+        reset: u8,
+    }
+}
+
+header! {
+    SequencedEndHdr { ep: EpName, }
 }
 
 #[cfg(test)]

@@ -17,6 +17,11 @@ use ferrucx::ucp::request::Req;
 use ferrucx::ucp::worker::Worker;
 use std::rc::Rc;
 
+/// The time of the simulation, in nanoseconds: a step is a millisecond.
+fn clock() -> u64 {
+    network().now.get() * 1_000_000
+}
+
 /// Makes a process: context, memory, worker, handlers.
 pub fn spawn(w: &World, index: usize, shape: Shape, config: *mut ucp_config_t) -> Rc<Process> {
     network().opening.set((index, shape));
@@ -47,6 +52,7 @@ pub fn spawn(w: &World, index: usize, shape: Shape, config: *mut ucp_config_t) -
             ..core::mem::zeroed()
         };
         assert_eq!(ucp_worker_create(context, &params, &mut worker), UCS_OK);
+        (*worker.cast::<Worker>()).failover.set_clock(clock);
     }
     let region = vec![0u64; (CONSTANT + SLOTS + WORDS) / 8].into_boxed_slice();
     let (memh, key) = export(context, &region);
@@ -184,10 +190,22 @@ pub fn lost_its_sender(w: &World, op: &Op) -> bool {
     }
 }
 
+/// Whether something waits for the time to pass.
+pub fn waits_for_time(w: &World, p: &Process) -> bool {
+    // SAFETY: a live worker.
+    w.is_alive(p.index) && unsafe { (*p.worker.cast::<Worker>()).failover.tick() }
+}
+
 /// Polls a process once.
 pub fn progress(w: &World, p: &Process) -> u32 {
     if !w.is_alive(p.index) {
         return 0;
+    }
+    waits_for_time(w, p);
+    if w.failover.get().is_some() {
+        // By its interface's first message a process learns another path of its peer.
+        // SAFETY: a live worker.
+        unsafe { (&*p.worker.cast::<Worker>()).rounds.look_soon() };
     }
     // SAFETY: a live worker.
     unsafe { ucp_worker_progress(p.worker) }
@@ -195,7 +213,8 @@ pub fn progress(w: &World, p: &Process) -> u32 {
 
 /// Opens an endpoint from one process to another.
 pub fn connect(w: &World, p: &Process, peer: &Process) -> Rc<End> {
-    let watched = w.rng.chance(80);
+    let failover = w.failover.get().is_some_and(|all| all || w.rng.chance(70));
+    let watched = failover || w.rng.chance(80);
     let end = Rc::new(End {
         number: w.ends.borrow().len(),
         process: p.index,
@@ -221,7 +240,10 @@ pub fn connect(w: &World, p: &Process, peer: &Process) -> Rc<End> {
     let params = ucp_ep_params_t {
         field_mask: u64::from(mask),
         address: peer.address.as_ptr().cast_mut().cast(),
-        err_mode: UCP_ERR_HANDLING_MODE_PEER,
+        err_mode: match failover {
+            true => UCP_ERR_HANDLING_MODE_FAILOVER,
+            false => UCP_ERR_HANDLING_MODE_PEER,
+        },
         err_handler: ucp_err_handler {
             cb: Some(on_error),
             arg: data,
@@ -232,7 +254,7 @@ pub fn connect(w: &World, p: &Process, peer: &Process) -> Rc<End> {
     };
     note!(
         w,
-        "end {} from process {} to {}, error handling {watched}",
+        "end {} from process {} to {}, error handling {watched}, failover {failover}",
         end.number,
         p.index,
         peer.index

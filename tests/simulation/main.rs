@@ -118,6 +118,7 @@ fn seeds_keep_the_promises() {
     let next = AtomicU64::new(first);
     let ended = AtomicU64::new(0);
     let by_rails = [AtomicU64::new(0), AtomicU64::new(0)];
+    let link_losses = AtomicU64::new(0);
     let faults: Mutex<Vec<(u64, String)>> = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, |n| n.get()) {
@@ -133,6 +134,7 @@ fn seeds_keep_the_promises() {
                     for (sum, count) in by_rails.iter().zip(outcome.by_rails) {
                         sum.fetch_add(count as u64, Ordering::Relaxed);
                     }
+                    link_losses.fetch_add(outcome.link_losses as u64, Ordering::Relaxed);
                     if let Some(fault) = outcome.fault {
                         faults.lock().unwrap().push((seed, fault));
                     }
@@ -154,11 +156,13 @@ fn seeds_keep_the_promises() {
     }
     let [puts, messages] = by_rails.map(AtomicU64::into_inner);
     println!(
-        "{} seeds, {} operations, {puts} puts and {messages} messages by rails",
+        "{} seeds, {} operations, {puts} puts and {messages} messages by rails, {} lost links with failover",
         end - first,
-        ended.into_inner()
+        ended.into_inner(),
+        link_losses.load(Ordering::Relaxed)
     );
     assert!(puts > 0 && messages > 0, "no run has split a transfer");
+    assert!(link_losses.into_inner() > 0, "no run has lost a link");
 }
 
 /// The ledger is no decoration: a network that breaks one promise is noticed soon.

@@ -151,6 +151,8 @@ pub struct Link {
     arrived: Cell<u64>,
     blocked_until: Cell<u64>,
     broken: Cell<bool>,
+    /// What is sent is lost, and nobody is told.
+    silent: Cell<bool>,
     /// When the endpoint learns that the link is broken.
     fails_at: Cell<Option<u64>>,
     flushes: RefCell<Vec<(u64, Completion)>>,
@@ -169,6 +171,8 @@ pub struct Network {
     links: RefCell<Vec<Rc<Link>>>,
     next_link: Cell<u64>,
     dead: RefCell<Vec<bool>>,
+    /// The device, if there is one, by which new links are silent.
+    pub silent: Cell<Option<usize>>,
     /// Memory that peers may write to, by key: address and length.
     keys: RefCell<BTreeMap<u64, (u64, usize)>>,
     next_key: Cell<u64>,
@@ -205,6 +209,7 @@ impl Network {
             links: RefCell::new(Vec::new()),
             next_link: Cell::new(1),
             dead: RefCell::new(vec![false; processes]),
+            silent: Cell::new(None),
             keys: RefCell::default(),
             next_key: Cell::new(1),
             puts_by_rails: Cell::new(0),
@@ -307,11 +312,23 @@ impl Network {
             arrived: Cell::new(0),
             blocked_until: Cell::new(0),
             broken: Cell::new(gone),
+            silent: Cell::new(false),
             fails_at: Cell::new(gone.then(|| self.soon())),
             flushes: RefCell::new(Vec::new()),
         });
+        if self.silent.get().is_some_and(|device| link.is_by(device)) {
+            link.fall_silent(self);
+        }
         self.links.borrow_mut().push(Rc::clone(&link));
         link
+    }
+
+    /// A device loses what is sent by it from now on, and what is under way. Some links learn it later.
+    pub fn fall_silent(&self, device: usize) {
+        self.silent.set(Some(device));
+        for link in self.links.borrow().iter().filter(|l| l.is_by(device)) {
+            link.fall_silent(self);
+        }
     }
 
     /// Some time from now.
@@ -370,6 +387,9 @@ impl Network {
         }
         let alive = |n: &Node| n.open.get() && !self.is_dead(n.process);
         for l in self.links.borrow().iter() {
+            if l.silent.get() && l.fails_at.get().is_none() {
+                continue;
+            }
             if alive(&l.to) && !l.queue.borrow().is_empty() {
                 return Some("messages");
             }
@@ -574,6 +594,21 @@ impl Link {
         self.cancel(net);
     }
 
+    /// Whether it leads to another process, from or to a device.
+    fn is_by(&self, device: usize) -> bool {
+        let begins_or_ends = self.from.device == device || self.to.device == device;
+        begins_or_ends && self.from.process != self.to.process
+    }
+
+    fn fall_silent(&self, net: &Network) {
+        self.queue.borrow_mut().clear();
+        if !self.broken.get() && !self.silent.replace(true) && net.rng.chance(50) {
+            self.broken.set(true);
+            self.fails_at
+                .set(Some(net.now.get() + net.rng.below(3_000) as u64));
+        }
+    }
+
     /// Whether it leads from one of two processes to the other.
     fn is_between(&self, a: usize, b: usize) -> bool {
         let ends = (self.from.process, self.to.process);
@@ -593,6 +628,15 @@ impl Link {
     pub fn admit(&self, net: &Network) -> Result<bool> {
         if net.is_dead(self.from.process) {
             return Ok(false);
+        }
+        if self.silent.get() && self.fails_at.get().is_some() | !self.broken.get() {
+            // Into a buffer, which may be full.
+            let is_full = self.number.is_multiple_of(2);
+            return if is_full {
+                Err(Status::NO_RESOURCE)
+            } else {
+                Ok(false)
+            };
         }
         if self.broken.get() {
             return if net.rng.chance(50) || self.fails_at.get().is_none() {
@@ -664,6 +708,9 @@ impl Link {
 
     /// Whether a sender has to wait; the transport may find room in the moment it is asked.
     pub fn must_wait(&self, net: &Network) -> bool {
+        if self.silent.get() && !self.broken.get() {
+            return true;
+        }
         if self.broken.get() {
             return self.fails_at.get().is_some();
         }

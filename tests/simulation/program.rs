@@ -17,6 +17,8 @@ struct Trouble {
     force_close: bool,
     resets: bool,
     kills: bool,
+    /// The device that fails, or may fail several times: all endpoints use failover, and nothing is lost.
+    link: Option<usize>,
 }
 
 /// Rounds after which a run that does not become quiet hangs.
@@ -32,6 +34,8 @@ pub struct Outcome {
     pub ended: usize,
     /// Puts and messages on rails.
     pub by_rails: [usize; 2],
+    /// Losses of links that failover had to hide.
+    pub link_losses: usize,
 }
 
 /// Runs one seed.
@@ -48,31 +52,53 @@ pub fn run(seed: u64, mischief: Mischief, traced: bool) -> Outcome {
             force_close: false,
             resets: false,
             kills: false,
+            link: None,
         },
         5 => Trouble {
             force_close: true,
             resets: false,
             kills: false,
+            link: None,
         },
         6 => Trouble {
             force_close: false,
             resets: true,
             kills: false,
+            link: None,
         },
         7 | 8 => Trouble {
             force_close: false,
             resets: false,
             kills: true,
+            link: None,
         },
         _ => Trouble {
             force_close: true,
             resets: true,
             kills: true,
+            link: None,
         },
     };
     let count = rng.between(2, 4);
     let over_network = rng.chance(40);
-    let shape = |rng: &TestRng| shape(rng, over_network);
+    let failover = over_network && rng.chance(40);
+    let trouble = match failover && rng.chance(70) {
+        true => Trouble {
+            force_close: false,
+            resets: false,
+            kills: false,
+            link: Some(rng.below(2)),
+        },
+        false => trouble,
+    };
+    let shape = |rng: &TestRng| Shape {
+        devices: match failover {
+            true => rng.between(2, 3),
+            false if over_network => rng.between(1, 3),
+            false => 0,
+        },
+        ..shape(rng, over_network)
+    };
     let first = shape(&rng);
     let net = Network::begin(Rc::clone(&rng), weather, count, first);
     let w = World::begin(Rc::clone(&net), Rc::clone(&rng), traced);
@@ -80,6 +106,7 @@ pub fn run(seed: u64, mischief: Mischief, traced: bool) -> Outcome {
         w,
         "seed {seed}: {count} processes, {weather:?}, {trouble:?}"
     );
+    w.failover.set(failover.then_some(trouble.link.is_some()));
     let config = configure(&w);
     let alike = rng.chance(50);
     for index in 0..count {
@@ -108,6 +135,7 @@ pub fn run(seed: u64, mischief: Mischief, traced: bool) -> Outcome {
         trace: w.take_trace(),
         ended: w.ended.get(),
         by_rails: [net.puts_by_rails.get(), net.messages_by_rails.get()],
+        link_losses: w.link_losses.get(),
     };
     dissolve(&w);
     outcome
@@ -115,7 +143,7 @@ pub fn run(seed: u64, mischief: Mischief, traced: bool) -> Outcome {
 
 fn shape(rng: &TestRng, over_network: bool) -> Shape {
     Shape {
-        devices: if over_network { rng.between(1, 3) } else { 0 },
+        devices: 0,
         max_short: rng.pick(&[None, Some(8), Some(40), Some(200)]),
         max_bcopy: rng.pick(&[256, 300, 1_000, 8_000]),
         max_zcopy: rng.pick(&[None, Some(600), Some(8_000)]),
@@ -177,7 +205,17 @@ fn live(w: &World, trouble: Trouble) {
 fn disturb(w: &World, trouble: Trouble) {
     let n = w.processes.borrow().len();
     let (a, b) = (w.rng.below(n), w.rng.below(n));
-    if trouble.kills && w.rng.chance(50) {
+    if let Some(device) = trouble.link {
+        if w.rng.chance(70) && a != b {
+            note!(w, "device {device} breaks between {a} and {b}");
+            w.net.reset(a, b, Some(device));
+            w.link_losses.set(w.link_losses.get() + 1);
+        } else if w.net.silent.get().is_none() {
+            note!(w, "device {device} falls silent");
+            w.net.fall_silent(device);
+            w.link_losses.set(w.link_losses.get() + 1);
+        }
+    } else if trouble.kills && w.rng.chance(50) {
         // One process stays, to see how it takes it.
         if a != 0 && w.is_alive(a) {
             note!(w, "process {a} dies");
@@ -287,6 +325,9 @@ fn settle(w: &World, after: &str) {
             count += life::progress(w, &w.process((start + i) % n));
         }
         let busy = w.net.busy_with().or((count > 0).then_some("events"));
+        let processes = w.processes.borrow().clone();
+        let waits = processes.iter().any(|p| life::waits_for_time(w, p));
+        let busy = busy.or(waits.then_some("acknowledgements"));
         still = if busy.is_none() { still + 1 } else { 0 };
         last = busy.unwrap_or(last);
         if still >= STILL {

@@ -185,6 +185,9 @@ pub struct World {
     trace: Option<RefCell<Vec<String>>>,
     /// Callbacks act on their own only so deep.
     pub depth: Cell<u32>,
+    /// Endpoints use failover: some, or all.
+    pub failover: Cell<Option<bool>>,
+    pub link_losses: Cell<usize>,
     /// Callbacks do nothing of their own any more.
     pub calm_down: Cell<bool>,
     /// Something was broken or closed by force: what is not delivered may be lost.
@@ -227,6 +230,8 @@ impl World {
             fault: RefCell::new(None),
             trace: traced.then(|| RefCell::new(Vec::new())),
             depth: Cell::new(0),
+            failover: Cell::new(None),
+            link_losses: Cell::new(0),
             calm_down: Cell::new(false),
             disturbed: Cell::new(false),
             ended: Cell::new(0),

@@ -395,6 +395,7 @@ impl Ep {
                 address: Rc::clone(address),
                 serial,
                 peer_handles_errors: self.may_revoke(),
+                failover: self.uses_failover(),
             };
             w.endpoints().pairing.keep_return_path(remote_ep, path);
         }

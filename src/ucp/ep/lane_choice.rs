@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::message_lane::NO_LANE;
-use super::{Capability, Ep, Lane, MessageLane, OpenedRail, WantedRails, WeightedLane};
+use super::{Capability, Ep, Lane, LaneIdx, MessageLane, OpenedRail, WantedRails, WeightedLane};
 use crate::c::*;
 use crate::ucp::names;
 use crate::ucp::worker_core::bandwidth;
@@ -50,6 +50,8 @@ impl Ep {
     pub(super) fn find_lane(&self, capability: Capability) -> Option<Lane> {
         let (w, address) = (self.worker(), self.address.get()?);
         let lane = match capability {
+            // Only messages are sent again when a link is lost.
+            _ if self.uses_failover() => None,
             Capability::SingleCopy => (self.hooks().open_lane)(w, address, capability)
                 .map(|(ep, iface)| self.add_lane(ep, iface)),
             // Only on the message lane do they stay in order with messages.
@@ -73,7 +75,10 @@ impl Ep {
 
     /// Most bytes of a transport message by a lane.
     pub fn max_bcopy(&self, lane: Lane) -> usize {
-        self.worker().ifaces[lane.iface].attr.cap.am.max_bcopy
+        match lane.index {
+            LaneIdx::MESSAGES => self.lane().max_bcopy,
+            _ => self.worker().ifaces[lane.iface].attr.cap.am.max_bcopy,
+        }
     }
 
     /// The lane for messages, if connected.
@@ -84,7 +89,7 @@ impl Ep {
     /// `first`, and the rails beside it that are connected. Opens rails when it is called first.
     pub fn lanes_with_rails(&self, first: Lane, wanted: WantedRails) -> Vec<WeightedLane> {
         let w = self.worker();
-        if let Some(address) = self.address.get() {
+        if let Some(address) = self.address.get().filter(|_| !self.uses_failover()) {
             self.rails.open_once(|| {
                 let opened = (self.hooks().open_rails)(w, address, self.lane(), wanted);
                 let add = |rail: OpenedRail| {

@@ -14,6 +14,8 @@ pub struct ReturnPath {
     pub serial: u32,
     /// One endpoint of the pair asked for error handling.
     pub peer_handles_errors: bool,
+    /// The endpoints of the pair use failover.
+    pub failover: bool,
 }
 
 /// Endpoints by the peer's worker, their number, and the local id.
@@ -278,6 +280,7 @@ mod tests {
             }),
             serial: 0,
             peer_handles_errors: false,
+            failover: false,
         };
         for ep in 0..RETURN_PATHS_MAX as u64 + 2 {
             pairing.keep_return_path(remote(7, ep), path());

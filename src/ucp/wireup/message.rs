@@ -5,6 +5,7 @@
 use crate::ucp::claims;
 use crate::ucp::ep::pairing::ReturnPath;
 use crate::ucp::ep::{Ep, MadeBy};
+use crate::ucp::failover;
 use crate::ucp::wireup::select;
 use crate::ucp::wireup::unproven::{self, Claim, Origin};
 use crate::ucp::worker_core::Core;
@@ -84,7 +85,8 @@ pub fn on_wireup(worker: &Core, message: &[u8]) {
             let path = ReturnPath {
                 address: select::shared(worker, address),
                 serial,
-                peer_handles_errors: hdr.handles_errors != 0,
+                peer_handles_errors: hdr.handles_errors(),
+                failover: hdr.uses_failover(),
             };
             let _ = create_reply_ep(worker, path, hdr.ep.id, MadeBy::Peer);
         }
@@ -95,7 +97,8 @@ pub fn on_wireup(worker: &Core, message: &[u8]) {
 fn create_unproven(worker: &Core, address: Address, hdr: &WireupHdr, serial: u32) {
     let made = Ep::hidden(worker, MadeBy::Peer);
     made.remote_uuid.set(hdr.ep.uuid);
-    pair_hidden(&made, serial, hdr.handles_errors != 0, hdr.ep);
+    made.set_failover(hdr.uses_failover());
+    pair_hidden(&made, serial, hdr.handles_errors(), hdr.ep);
     let claim = Claim {
         ep: made.id.get(),
         origin: Origin::Message,
@@ -114,6 +117,8 @@ pub fn retry(worker: &Core, ep: &Ep, claim: Claim) {
         ep.fail(Status::UNREACHABLE);
     } else if let Err(e) = ep.connect_back(select::shared(worker, proven.address)) {
         ep.fail(e);
+    } else {
+        failover::paired(ep);
     }
 }
 
@@ -125,10 +130,11 @@ pub fn create_reply_ep(
     made_by: MadeBy,
 ) -> Option<u64> {
     let uuid = path.address.uuid;
-    match Ep::create_back(worker, path.address, made_by) {
+    match Ep::create_back(worker, &path, made_by) {
         Ok(made) => {
             let remote = EpName { uuid, id: remote };
             pair_hidden(&made, path.serial, path.peer_handles_errors, remote);
+            failover::paired(&made);
             Some(made.id.get())
         }
         // The peer has left; `create_back` logged it.

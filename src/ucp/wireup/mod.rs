@@ -15,6 +15,7 @@ pub mod upstream;
 use crate::c::*;
 use crate::ucp::claims;
 use crate::ucp::ep::{Ep, EpParams, EpRef};
+use crate::ucp::failover;
 use crate::ucp::interner::Interner;
 use crate::ucp::worker_core::{Core, FloorState};
 use crate::ucs::Result;
@@ -66,6 +67,7 @@ pub fn connect(worker: &Core, address: Address, params: EpParams) -> Result<EpRe
         })
     };
     if let Some(taken) = take_implicit(worker, uuid, params, is_suitable) {
+        failover::learn(&taken, &address.entries);
         return Ok(taken);
     }
     let made = Ep::create(worker, address, params)?;

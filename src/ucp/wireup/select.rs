@@ -3,13 +3,14 @@
 use crate::c::*;
 use crate::ucp::allowed;
 use crate::ucp::claims;
-use crate::ucp::ep::{Capability, MessageLane, OpenedRail, WantedRails};
+use crate::ucp::ep::{Capability, MessageLane, NO_LANE, OpenedRail, WantedRails};
 use crate::ucp::idle;
 use crate::ucp::plan::{Carriers, Thresholds};
 use crate::ucp::worker_core::{Core, OpenIface, bandwidth};
 use crate::ucs::{Result, Status};
 use crate::uct::api::Transport;
 use crate::uct::local::{self, Refusal};
+use crate::uct::overlay::Path;
 use crate::uct::registry;
 use crate::wire::address::{Address, AddressEntry};
 use crate::{ucs_debug, ucs_error, ucs_warn};
@@ -54,41 +55,16 @@ fn may_reach(worker: &Core, iface: &OpenIface, entry: &AddressEntry, address: *c
 
 /// A transport endpoint to the entry's owner, by one of the worker's interfaces, which is polled from now on.
 fn connect(worker: &Core, iface: &OpenIface, entry: &AddressEntry) -> Result<uct_ep_h> {
-    let params = uct_ep_params {
-        field_mask: u64::from(
-            UCT_EP_PARAM_FIELD_IFACE
-                | UCT_EP_PARAM_FIELD_DEV_ADDR
-                | UCT_EP_PARAM_FIELD_IFACE_ADDR
-                | UCT_EP_PARAM_FIELD_DEV_ADDR_LENGTH
-                | UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH,
-        ),
-        iface: iface.handle,
-        dev_addr: entry.device.as_ptr().cast(),
-        iface_addr: entry.iface.as_ptr().cast(),
-        dev_addr_length: entry.device.len(),
-        iface_addr_length: entry.iface.len(),
-        // SAFETY: pointers and integers: zero is a value of each.
-        ..unsafe { core::mem::zeroed() }
-    };
-    let mut ep = core::ptr::null_mut();
-    // SAFETY: an open interface; the parameters are valid as masked.
-    let code = unsafe {
-        match (*iface.handle).ops.ep_create {
-            Some(f) => f(&params, &mut ep),
-            None => UCS_ERR_UNSUPPORTED,
-        }
-    };
-    match Status::from_code(code) {
-        None => {
-            idle::poll(worker, iface);
-            Ok(ep)
-        }
-        Some(e) => Err(e),
-    }
+    let ep = iface.internal().connect(&entry.device, &entry.iface)?;
+    idle::poll(worker, iface);
+    Ok(ep)
 }
 
+/// An own interface and an entry of a peer's address, by their indices.
+pub type Pair = (usize, usize);
+
 /// An own interface that may reach an entry of the peer's address.
-struct Pair {
+struct Candidate {
     /// It supports fewer endpoints than estimated.
     overloaded: bool,
     /// Seconds for a message.
@@ -99,8 +75,8 @@ struct Pair {
     entry: usize,
 }
 
-impl Pair {
-    fn order(&self, other: &Pair) -> Ordering {
+impl Candidate {
+    fn order(&self, other: &Candidate) -> Ordering {
         let by_cost = self.cost.total_cmp(&other.cost);
         let overloaded = self.overloaded.cmp(&other.overloaded);
         overloaded
@@ -115,10 +91,10 @@ fn best(
     worker: &Core,
     address: &Address,
     fits: impl Fn(&OpenIface) -> bool,
-) -> impl Iterator<Item = (usize, usize)> {
+) -> impl Iterator<Item = Pair> {
     let context = worker.context();
     let (processes, eps) = (context.processes_here(), context.expected_eps());
-    let mut pairs: Vec<Pair> = Vec::new();
+    let mut pairs: Vec<Candidate> = Vec::new();
     for (i, iface) in worker.ifaces.iter().enumerate() {
         if !fits(iface) {
             continue;
@@ -126,7 +102,7 @@ fn best(
         let cost = duration(&iface.attr, processes, DECIDING_SIZE);
         for (e, entry) in address.entries.iter().enumerate() {
             if entry.transport == iface.number {
-                pairs.push(Pair {
+                pairs.push(Candidate {
                     overloaded: iface.attr.max_num_eps < eps,
                     cost,
                     routed: is_routed(worker, iface, entry),
@@ -136,9 +112,9 @@ fn best(
             }
         }
     }
-    pairs.sort_by(Pair::order);
+    pairs.sort_by(Candidate::order);
     // Processes of one node spread over devices that are equally good.
-    let is_best = |p: &&Pair| p.order(&pairs[0]) == Ordering::Equal;
+    let is_best = |p: &&Candidate| p.order(&pairs[0]) == Ordering::Equal;
     let equal = pairs.iter().take_while(is_best).count();
     if equal > 0 {
         pairs[..equal].rotate_left(context.number_here() % equal);
@@ -178,7 +154,7 @@ pub fn reaches_any(worker: &Core, address: &Address) -> bool {
     best(worker, address, carries_messages).next().is_some()
 }
 
-fn carries_messages(iface: &OpenIface) -> bool {
+pub fn carries_messages(iface: &OpenIface) -> bool {
     let need = UCT_IFACE_FLAG_AM_BCOPY | UCT_IFACE_FLAG_CONNECT_TO_IFACE;
     iface.attr.cap.flags & need == need
 }
@@ -212,12 +188,7 @@ pub fn message_lane(worker: &Core, address: &Rc<Address>) -> Result<MessageLane>
 }
 
 /// The lane of one of the worker's interfaces, with its limits and thresholds.
-fn lane_of(
-    worker: &Core,
-    address: &Address,
-    (i, entry): (usize, usize),
-    ep: uct_ep_h,
-) -> MessageLane {
+fn lane_of(worker: &Core, address: &Address, (i, entry): Pair, ep: uct_ep_h) -> MessageLane {
     let iface = &worker.ifaces[i];
     // SAFETY: an open interface.
     let ops = unsafe { &(*iface.handle).ops };
@@ -257,6 +228,55 @@ fn lane_of(
         am_short: max_short.map(|_| iface.internal().base.internal.ops.am_short),
         am_bcopy: ops.ep_am_bcopy,
         am_zcopy: ops.ep_am_zcopy,
+    }
+}
+
+/// The pairs of an own interface and an entry of the peer's by which messages can go: those of one network before others,
+/// the best first.
+pub fn message_pairs(worker: &Core, address: &Address) -> Vec<Pair> {
+    let mut pairs: Vec<Pair> = best(worker, address, carries_messages).collect();
+    pairs.sort_by_key(|(i, e)| is_routed(worker, &worker.ifaces[*i], &address.entries[*e]));
+    pairs
+}
+
+/// Connects by a pair, for messages that have a way of their own to be sent again.
+pub fn open_path(
+    worker: &Core,
+    address: &Address,
+    (i, entry): Pair,
+    on_room: Box<dyn Fn() -> bool>,
+) -> Result<Path> {
+    let (iface, entry) = (&worker.ifaces[i], &address.entries[entry]);
+    let path = Path::open(iface.internal(), &entry.device, &entry.iface, on_room)?;
+    idle::poll(worker, iface);
+    Ok(path)
+}
+
+/// The lane of an endpoint of the overlay of `failover`, whose messages go by a pair at first: it has buffered messages.
+pub fn overlay_lane(
+    worker: &Core,
+    address: &Address,
+    pair: Pair,
+    (ep, am_bcopy, max_bcopy): (uct_ep_h, uct_ep_am_bcopy_func_t, usize),
+) -> MessageLane {
+    let iface = &worker.ifaces[pair.0];
+    let carriers = Carriers {
+        message: &iface.attr,
+        writes: false,
+        reads: false,
+        registration: 0.0,
+        copies: None,
+        same_node: !is_network(worker, iface),
+        to_itself: address.uuid == worker.uuid,
+    };
+    MessageLane {
+        ep,
+        iface: pair.0,
+        entry: pair.1,
+        max_bcopy,
+        thresholds: Thresholds::new(&worker.context().config, &worker.proto().rules, &carriers),
+        am_bcopy,
+        ..NO_LANE
     }
 }
 
