@@ -379,6 +379,8 @@ header! {
     /// First message on a path, followed by the sender's worker address.
     JoinHdr {
         ep: EpName,
+        /// A random number of the sender's: who does not send it is somebody else.
+        token: u64,
         /// The sender's number for this path.
         path: u32,
         /// Ascending: an acknowledgement tells which was the last one.
@@ -394,6 +396,8 @@ header! {
     /// Followed by the message.
     SequencedHdr {
         ep: EpName,
+        /// As in the `Join`; so below.
+        token: u64,
         /// The messages of an endpoint are numbered from 0.
         number: u64,
         /// The path that it came by, by which it is acknowledged.
@@ -407,6 +411,7 @@ header! {
     SequencedAckHdr {
         /// The sender's endpoint.
         ep: EpName,
+        token: u64,
         /// All messages before this one have been handled.
         next: u64,
         path: u32,
@@ -418,7 +423,10 @@ header! {
 }
 
 header! {
-    SequencedEndHdr { ep: EpName, }
+    SequencedEndHdr {
+        ep: EpName,
+        token: u64,
+    }
 }
 
 #[cfg(test)]

@@ -40,6 +40,8 @@ pub struct Inbound {
 /// What has come of one sender.
 #[derive(Default)]
 struct Receiver {
+    /// The sender's: messages without it are not its own.
+    token: u64,
     /// The number of the next message.
     next: u64,
     /// The path of the last message, and the last `Join`.
@@ -180,6 +182,12 @@ impl Inbound {
         self.blocked.take();
     }
 
+    /// Whether a message with this token is a sender's own.
+    fn is_own(&self, name: EpName, token: u64) -> bool {
+        let receivers = self.receivers.borrow();
+        receivers.get(&name).is_some_and(|r| r.token == token)
+    }
+
     fn remove(&self, shared: &Shared, name: EpName) {
         if let Some(receiver) = self.receivers.borrow_mut().remove(&name) {
             receiver
@@ -219,6 +227,7 @@ impl Inbound {
 fn send_ack(path: &Path, ep: EpName, receiver: &Receiver) -> Result<()> {
     let ack = encoded(&SequencedAckHdr {
         ep,
+        token: receiver.token,
         next: receiver.next,
         path: receiver.last_path,
         probe: receiver.probe,
@@ -232,6 +241,14 @@ pub fn on_join(worker: &Core, message: &[u8]) -> Option<()> {
     let (h, blob) = JoinHdr::split(message)?;
     let state = worker.failover();
     let (inbound, shared) = (&state.inbound, state.shared(worker));
+    let is_known = inbound.receivers.borrow().contains_key(&h.ep);
+    if is_known && !inbound.is_own(h.ep, h.token) {
+        ucs_diag!(
+            "a path is not of the worker {:#x} that it names; dropped",
+            h.ep.uuid
+        );
+        return Some(());
+    }
     if let Some(receiver) = inbound.receivers.borrow_mut().get_mut(&h.ep)
         && receiver.path(h.path).is_some()
     {
@@ -251,11 +268,11 @@ pub fn on_join(worker: &Core, message: &[u8]) -> Option<()> {
         );
         return Some(());
     };
-    let is_known = inbound.receivers.borrow().contains_key(&h.ep);
     let is_over = inbound.ended.borrow().names.contains(&h.ep) || h.oldest > 0;
     if !is_known && (is_over || !inbound.admits(shared, h.ep)) {
         // What came before is forgotten: nothing can be received.
         let refusal = Receiver {
+            token: h.token,
             refused: true,
             last_path: h.path,
             ..Receiver::default()
@@ -268,6 +285,7 @@ pub fn on_join(worker: &Core, message: &[u8]) -> Option<()> {
     {
         let mut receivers = inbound.receivers.borrow_mut();
         let receiver = receivers.entry(h.ep).or_default();
+        receiver.token = h.token;
         receiver.on_join(&h);
         receiver.paths.push((h.path, path));
         if receiver.paths.len() > MAX_PATHS {
@@ -311,8 +329,11 @@ pub fn on_sequenced(worker: &Core, message: &[u8]) -> Option<()> {
     let inbound = &state.inbound;
     {
         let mut receivers = inbound.receivers.borrow_mut();
-        let (Some(shared), Some(receiver)) = (state.shared.get(), receivers.get_mut(&h.ep)) else {
-            ucs_debug!("a numbered message of an endpoint that is over; dropped");
+        let receiver = receivers.get_mut(&h.ep).filter(|r| r.token == h.token);
+        let (Some(shared), Some(receiver)) = (state.shared.get(), receiver) else {
+            ucs_debug!(
+                "a numbered message of an endpoint that is over, or of another sender; dropped"
+            );
             return Some(());
         };
         receiver.last_path = h.path;
@@ -330,7 +351,9 @@ pub fn on_sequenced(worker: &Core, message: &[u8]) -> Option<()> {
 pub fn on_end(worker: &Core, message: &[u8]) -> Option<()> {
     let (h, _) = SequencedEndHdr::split(message)?;
     let state = worker.failover();
-    if let Some(shared) = state.shared.get() {
+    if let Some(shared) = state.shared.get()
+        && state.inbound.is_own(h.ep, h.token)
+    {
         state.inbound.remove(shared, h.ep);
     }
     Some(())
@@ -357,6 +380,18 @@ mod tests {
         assert_eq!(receiver.next, 4);
         receiver.refused = true;
         assert!(!receiver.accepts(4) && receiver.next == 4);
+    }
+
+    #[test]
+    fn only_the_sender_knows_its_token() {
+        let inbound = Inbound::default();
+        let receiver = Receiver {
+            token: 5,
+            ..Receiver::default()
+        };
+        inbound.receivers.borrow_mut().insert(name(1), receiver);
+        assert!(inbound.is_own(name(1), 5));
+        assert!(!inbound.is_own(name(1), 6) && !inbound.is_own(name(2), 5));
     }
 
     #[test]

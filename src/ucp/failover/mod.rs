@@ -221,7 +221,7 @@ pub fn message_lane(ep: &Ep, address: &Rc<Address>) -> Result<MessageLane> {
     let worker = ep.worker();
     let state = worker.failover();
     let overlay = state.overlay(worker)?;
-    let sender = Sender::new(worker, ep, Address::clone(address));
+    let sender = Sender::new(worker, ep, Address::clone(address))?;
     let first = sender.connect(worker).ok_or(Status::UNREACHABLE)?;
     let (uct, endpoint) = overlay.connect(Rc::<Sender>::clone(&sender))?;
     sender.attach(endpoint);

@@ -5,6 +5,7 @@ use super::patience::{Failures, Patience};
 use super::window::Window;
 use super::{Shared, sender_of};
 use crate::c::*;
+use crate::sys::random::random_u64;
 use crate::ucp::claims;
 use crate::ucp::ep::Ep;
 use crate::ucp::wireup::select::{self, Pair};
@@ -33,6 +34,8 @@ pub struct Sender {
     pub number: u64,
     /// The endpoint, which may be gone.
     name: EpName,
+    /// Known to this side and to the receiver alone, so that nobody else can say anything in their names.
+    token: u64,
     /// What a `Join` has.
     own_address: Vec<u8>,
     ticket: u64,
@@ -80,17 +83,18 @@ struct OpenPath {
 }
 
 impl Sender {
-    pub fn new(worker: &Core, ep: &Ep, address: Address) -> Rc<Sender> {
-        Rc::new(Sender {
+    pub fn new(worker: &Core, ep: &Ep, address: Address) -> Result<Rc<Sender>> {
+        Ok(Rc::new(Sender {
             number: worker.failover().shared(worker).next_sender(),
             shared: Rc::clone(worker.failover().shared(worker)),
             name: ep.name_for_peers(),
+            token: random_u64().map_err(|e| Status::from_io(&e))?,
             own_address: worker.address(false).pack(),
             ticket: claims::ticket(worker, address.uuid),
             address: RefCell::new(address),
             endpoint: RefCell::new(None),
             state: RefCell::default(),
-        })
+        }))
     }
 
     /// Opens the first paths. Returns the interfaces of the first; `None` if there is none.
@@ -295,7 +299,10 @@ impl Sender {
 
     /// Everything that the endpoint sent is acknowledged, and it is destroyed.
     fn finish(&self, s: &mut State) {
-        let end = encoded(&SequencedEndHdr { ep: self.name });
+        let end = encoded(&SequencedEndHdr {
+            ep: self.name,
+            token: self.token,
+        });
         if let Some(current) = s.current() {
             // Without it the receiver keeps a few bytes for longer.
             let _ = current.path.send(AmId::SequencedEnd as u8, &[&end]);
@@ -376,6 +383,7 @@ impl Sender {
                 let probe = s.probe.wrapping_add(1);
                 let join = encoded(&JoinHdr {
                     ep: self.name,
+                    token: self.token,
                     path: number,
                     probe,
                     oldest: s.window.oldest(),
@@ -392,6 +400,7 @@ impl Sender {
             } else if let Some(message) = s.window.next() {
                 let header = encoded(&SequencedHdr {
                     ep: self.name,
+                    token: self.token,
                     number: message.number,
                     path: number,
                     id: message.id,
@@ -538,7 +547,8 @@ pub fn on_ack(worker: &Core, message: &[u8]) -> Option<()> {
     let (ack, _) = SequencedAckHdr::split(message)?;
     let state = worker.failover();
     let shared = state.shared.get()?;
-    let Some(sender) = sender_of(shared, ack.ep.id.0).filter(|s| s.name == ack.ep) else {
+    let is_its = |s: &Rc<Sender>| (s.name, s.token) == (ack.ep, ack.token);
+    let Some(sender) = sender_of(shared, ack.ep.id.0).filter(is_its) else {
         ucs_debug!("an acknowledgement for an endpoint that is over");
         return Some(());
     };
