@@ -8,7 +8,7 @@
 #include "torture.h"
 #include "peers.h"
 
-enum { ROOM = 1 << 16, HEAD = 10, BODY = HEAD + 8, FIELDS = 34, MOST_KEY = 512 };
+enum { ROOM = 1 << 16, HEAD = 10, BODY = HEAD + 8, MOST_KEY = 256 };
 
 static const ucp_request_param_t plain;
 static side_t owner, peer;
@@ -28,11 +28,70 @@ static uint16_t crc16(uint16_t crc, const unsigned char *bytes, size_t length)
     return crc;
 }
 
-/* The sum that makes a changed key look whole: of all bytes but those of the head. */
+/* What a key of src/wire/rkey.rs says. */
+typedef struct {
+    uint64_t words[4]; /* context, region, address, length; of the last two only the bytes up to the highest that is not 0 */
+    unsigned char kind; /* memory type and uses */
+    unsigned char rest[MOST_KEY]; /* number of domains, their keys, and the end of the envelope */
+    size_t rest_length;
+} fields_t;
+
+static unsigned bytes_of(uint64_t word)
+{
+    unsigned bytes = 0;
+
+    for (; word != 0; word >>= 8) {
+        ++bytes;
+    }
+    return bytes;
+}
+
+static void decode(fields_t *fields, const unsigned char *key, size_t length)
+{
+    const unsigned char *at = key + BODY;
+    unsigned char sizes = at[16];
+
+    memset(fields, 0, sizeof(*fields));
+    memcpy(fields->words, at, 16);
+    at += 17;
+    memcpy(&fields->words[2], at, sizes & 15);
+    at += sizes & 15;
+    memcpy(&fields->words[3], at, sizes >> 4);
+    at += sizes >> 4;
+    fields->kind = *at++;
+    fields->rest_length = key + length - at;
+    CHECK(fields->rest_length > 1);
+    memcpy(fields->rest, at, fields->rest_length);
+}
+
+/* Returns the length. */
+static size_t encode(unsigned char *key, const fields_t *fields)
+{
+    unsigned address = bytes_of(fields->words[2]), length = bytes_of(fields->words[3]);
+    unsigned char *at = key + BODY;
+
+    memcpy(at, fields->words, 16);
+    at[16] = (unsigned char)(address | length << 4);
+    memcpy(at + 17, &fields->words[2], address);
+    memcpy(at + 17 + address, &fields->words[3], length);
+    at += 17 + address + length;
+    *at++ = fields->kind;
+    memcpy(at, fields->rest, fields->rest_length);
+    return at + fields->rest_length - key;
+}
+
+/* Length and sums, which make a changed key look whole. */
 static void seal(unsigned char *key, size_t length)
 {
-    uint16_t sum = crc16(crc16(0xffff, key, HEAD), key + BODY, length - BODY);
+    unsigned char head[3] = {(unsigned char)length, (unsigned char)(length >> 8), key[HEAD + 3]};
+    uint16_t sum = crc16(0xffff, head, sizeof(head));
 
+    key[HEAD - 1] = (unsigned char)(length - HEAD - 1);
+    key[HEAD] = head[0];
+    key[HEAD + 1] = head[1];
+    key[HEAD + 2] = (unsigned char)(0xfc ^ head[0] ^ (head[1] << 3 | head[1] >> 5));
+    memcpy(key + HEAD + 4, &sum, sizeof(sum));
+    sum = crc16(crc16(0xffff, key, HEAD), key + BODY, length - BODY);
     memcpy(key + HEAD + 6, &sum, sizeof(sum));
 }
 
@@ -40,33 +99,34 @@ static void seal(unsigned char *key, size_t length)
 static void forge(unsigned char *key, size_t length, uint64_t base)
 {
     static const uint64_t lengths[] = {1, 4096, ROOM, ROOM + 1, 1ull << 32, 1ull << 63, UINT64_MAX};
-    unsigned changes = 1 + number() % 3;
+    unsigned changes = 1 + number() % 3, flips = 0;
+    fields_t fields;
 
+    decode(&fields, key, length);
     while (changes--) {
-        uint64_t word;
-
         switch (number() % 6) {
         case 0:
-            word = base - number() % (2 * CANARY);
-            memcpy(key + BODY + 16, &word, 8);
+            fields.words[2] = base - number() % (2 * CANARY);
             break;
         case 1:
-            word = lengths[number() % (sizeof(lengths) / sizeof(lengths[0]))];
-            memcpy(key + BODY + 24, &word, 8);
+            fields.words[3] = lengths[number() % (sizeof(lengths) / sizeof(lengths[0]))];
             break;
         case 2:
-            word = number();
-            memcpy(key + BODY + 8 * (number() % 4), &word, 8);
+            fields.words[number() % 4] = number();
             break;
         case 3:
-            key[BODY + 33] = (unsigned char)number();
+            fields.kind = (unsigned char)number();
             break;
         case 4:
-            key[BODY + number() % FIELDS] ^= (unsigned char)(1 << number() % 8);
+            ++flips;
             break;
         default:
-            key[BODY + FIELDS + number() % (length - BODY - FIELDS)] ^= (unsigned char)(1 << number() % 8);
+            fields.rest[number() % fields.rest_length] ^= (unsigned char)(1 << number() % 8);
         }
+    }
+    length = encode(key, &fields);
+    while (flips--) {
+        key[BODY + number() % (length - BODY)] ^= (unsigned char)(1 << number() % 8);
     }
     seal(key, length);
 }
@@ -128,7 +188,7 @@ static void once(ucp_ep_h ep)
     ucp_mem_map_params_t params = {.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH,
                                    .address = guarded + CANARY, .length = ROOM};
     ucp_mem_attr_t attr = {.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS};
-    unsigned char key[MOST_KEY];
+    unsigned char key[2 * MOST_KEY];
     unsigned char *memory;
     int tries, writable = !readonly;
     ucp_mem_h region;
@@ -150,7 +210,7 @@ static void once(ucp_ep_h ep)
     CHECK_OK(ucp_mem_query(region, &attr));
     memory = attr.address;
     CHECK_OK(ucp_rkey_pack(owner.context, region, &packed, &length));
-    CHECK(length <= sizeof(key));
+    CHECK(length <= MOST_KEY);
     memcpy(before, memory, ROOM);
     for (tries = 0; tries < 8; ++tries) {
         ucp_rkey_h rkey;

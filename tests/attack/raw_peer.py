@@ -69,7 +69,7 @@ def crc16(data):
     return crc
 
 
-VERSION = 6
+VERSION = 7
 
 
 def seal(body, before=b""):
@@ -151,7 +151,9 @@ def mem_key(kind, serial, owner, base, length, version=3):
 
 def rkey(context, region, base, length, keys, uses=3):
     words = [struct.pack("BBB", component, domain, len(key)) + key for component, domain, key in keys]
-    return seal(struct.pack("<QQQQBBB", context, region, base, length, 0, uses, len(keys)) + b"".join(words))
+    sizes = [(number.bit_length() + 7) // 8 for number in (base, length)]
+    place = bytes([sizes[0] | sizes[1] << 4]) + base.to_bytes(sizes[0], "little") + length.to_bytes(sizes[1], "little")
+    return seal(struct.pack("<QQ", context, region) + place + bytes([uses << 5, len(keys)]) + b"".join(words))
 
 
 def rts(uuid, ep, request, total, address, key=b"", guard=(0, 0), guard_key=b"", kind=2, inner=struct.pack("<Q", 7)):
