@@ -19,18 +19,25 @@ static inline void failure_note(void *arg, ucp_ep_h ep, ucs_status_t status)
     failure->ep = ep;
 }
 
-/* An endpoint to the owner of `address` that tells `failure` of its peer's end. */
-static inline ucp_ep_h connect_watched(side_t *from, const void *address, failure_t *failure)
+/* Makes an endpoint to the owner of `address` that tells `failure` of its end. */
+static inline ucs_status_t connect_in_mode(side_t *from, const void *address, ucp_err_handling_mode_t mode,
+                                           failure_t *failure, ucp_ep_h *ep)
 {
     ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
                                             UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER,
                               .address = address,
-                              .err_mode = UCP_ERR_HANDLING_MODE_PEER,
+                              .err_mode = mode,
                               .err_handler = {.cb = failure_note, .arg = failure}};
-    ucp_ep_h ep;
 
     memset(failure, 0, sizeof(*failure));
-    CHECK_OK(ucp_ep_create(from->worker, &params, &ep));
+    return ucp_ep_create(from->worker, &params, ep);
+}
+
+static inline ucp_ep_h connect_watched(side_t *from, const void *address, failure_t *failure)
+{
+    ucp_ep_h ep;
+
+    CHECK_OK(connect_in_mode(from, address, UCP_ERR_HANDLING_MODE_PEER, failure, &ep));
     return ep;
 }
 

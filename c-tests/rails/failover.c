@@ -43,19 +43,6 @@ static ucs_status_t on_message(void *arg, const void *header, size_t header_leng
     return UCS_OK;
 }
 
-static ucp_ep_h connect_failover(const void *address, failure_t *failure)
-{
-    ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
-                                            UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER,
-                              .address = address,
-                              .err_mode = UCP_ERR_HANDLING_MODE_FAILOVER,
-                              .err_handler = {.cb = failure_note, .arg = failure}};
-    ucp_ep_h ep;
-
-    CHECK_OK(ucp_ep_create(side.worker, &params, &ep));
-    return ep;
-}
-
 /* The kernel is told; the link is down when this returns. */
 static void take_down(const char *device)
 {
@@ -235,7 +222,7 @@ int main(int argc, char **argv)
         void *blob = pair_recv_blob(&pair);
         ucp_rkey_h rkey;
 
-        ep = connect_failover(theirs, &failure);
+        CHECK_OK(connect_in_mode(&side, theirs, UCP_ERR_HANDLING_MODE_FAILOVER, &failure, &ep));
         pair_recv(&pair, &remote, sizeof(remote));
         CHECK_OK(ucp_ep_rkey_unpack(ep, blob, &rkey));
         free(blob);
@@ -252,7 +239,7 @@ int main(int argc, char **argv)
         void *blob;
 
         if (explicit) {
-            ep = connect_failover(theirs, &failure);
+            CHECK_OK(connect_in_mode(&side, theirs, UCP_ERR_HANDLING_MODE_FAILOVER, &failure, &ep));
         }
         CHECK_OK(ucp_mem_map(side.context, &params, &memh));
         CHECK_OK(ucp_rkey_pack(side.context, memh, &blob, &length));

@@ -26,19 +26,6 @@ static ucs_status_t on_message(void *arg, const void *header, size_t header_leng
     return UCS_OK;
 }
 
-static ucp_ep_h connect_mode(const void *address, ucp_err_handling_mode_t mode, failure_t *failure, ucs_status_t expected)
-{
-    ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
-                                            UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER,
-                              .address = address,
-                              .err_mode = mode,
-                              .err_handler = {.cb = failure_note, .arg = failure}};
-    ucp_ep_h ep = NULL;
-
-    CHECK_EQ(ucp_ep_create(side.worker, &params, &ep), expected);
-    return ep;
-}
-
 static void open_side(void)
 {
     ucp_am_handler_param_t handler = {
@@ -59,15 +46,16 @@ static void expect(ucp_tag_t tag, unsigned char *buffer, size_t length, unsigned
 static void child(const pair_t *pair, int explicit)
 {
     unsigned char *buffer = malloc(LONG);
-    failure_t failure = {.calls = 0};
+    failure_t failure;
     char theirs[ADDRESS_ROOM];
     uint64_t n, got = 0;
     size_t length;
+    ucp_ep_h ep;
 
     open_side();
     side_swap_addresses(&side, pair, theirs);
     if (explicit) {
-        connect_mode(theirs, UCP_ERR_HANDLING_MODE_FAILOVER, &failure, UCS_OK);
+        CHECK_OK(connect_in_mode(&side, theirs, UCP_ERR_HANDLING_MODE_FAILOVER, &failure, &ep));
     }
     for (n = 0; n < COUNT; ++n) {
         expect(n, buffer, (n % 50) ? 100 : LONG, n);
@@ -98,11 +86,10 @@ static void parent(const pair_t *pair)
     uint64_t n;
     int i;
 
-    memset(&failure, 0, sizeof(failure));
     open_side();
     side_swap_addresses(&side, pair, theirs);
-    connect_mode(theirs, UCP_ERR_HANDLING_MODE_FAILOVER + 1, &failure, UCS_ERR_INVALID_PARAM);
-    ep = connect_mode(theirs, UCP_ERR_HANDLING_MODE_FAILOVER, &failure, UCS_OK);
+    CHECK_STATUS(connect_in_mode(&side, theirs, UCP_ERR_HANDLING_MODE_FAILOVER + 1, &failure, &ep), UCS_ERR_INVALID_PARAM);
+    CHECK_OK(connect_in_mode(&side, theirs, UCP_ERR_HANDLING_MODE_FAILOVER, &failure, &ep));
     for (n = 0; n < COUNT; ++n) {
         size_t length = (n % 50) ? 100 : LONG;
         unsigned number = n;
