@@ -125,6 +125,27 @@ class Attack:
         s.close()
         return sent
 
+    def numbered(self):
+        """Paths and numbered messages of endpoints with failover, in the attacker's name and in those of others."""
+        frames = [self.own()]
+        uuids = [self.uuid, self.uuid, self.address.uuid, self.rng.getrandbits(64)]
+        for at in range(self.many(10, 3000)):
+            uuid, ep, token = self.rng.choice(uuids), self.rng.randrange(1 + at), self.rng.choice([5, self.rng.getrandbits(64)])
+            name = struct.pack("<QQQ", uuid, ep, token)
+            port, ident = self.third, self.rng.choice([self.me.id, self.rng.getrandbits(64)])
+            join = struct.pack("<IIQQ", self.rng.randrange(20), at, self.rng.choice([0, 0, 1 << 40]), 0)
+            kind = self.rng.randrange(8)
+            inner = bytes([self.rng.choice([2, 4, 6, 10, 13, 18, 24])]) + self.rng.randbytes(40)
+            frames.append({0: frame(25, name + struct.pack("<QIIB", self.rng.choice([0, 1, 1 << 60]), 0, at, at & 1)),
+                           1: frame(26, name),
+                           2: frame(23, name + join + packed(uuid, [self.entry(port, ident)])),
+                           3: frame(23, name + join + packed(uuid, [self.entry(9, self.me.id)]))
+                           }.get(kind, frame(24, name + struct.pack("<QI", self.rng.randrange(4), self.rng.randrange(20)) + inner)))
+        s = self.greeted()
+        sent = self.send(s, frames)
+        s.close()
+        return sent
+
     def questions(self):
         """Asks for answers and reads none of them: gets, fences and atomics, by many endpoints."""
         eps = self.rng.choice([1, 1, 50])
@@ -229,4 +250,4 @@ class Attack:
         return sent
 
 
-KINDS = ["forged", "wireups", "fragments", "replies", "questions", "deputies", "writers"]
+KINDS = ["forged", "wireups", "fragments", "replies", "numbered", "questions", "deputies", "writers"]

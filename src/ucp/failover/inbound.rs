@@ -27,6 +27,11 @@ const MAX_PATHS: usize = 8;
 /// Most senders whose end is remembered.
 const MAX_ENDED: usize = 1 << 14;
 
+/// How long a sender to whom no path is left may come by another one, in nanoseconds; and one that no endpoint here
+/// belongs to. A sender that misses acknowledgements comes sooner.
+const KEPT: u64 = 60_000_000_000;
+const KEPT_UNKNOWN: u64 = 5_000_000_000;
+
 #[derive(Default)]
 pub struct Inbound {
     receivers: RefCell<BTreeMap<EpName, Receiver>>,
@@ -52,6 +57,8 @@ struct Receiver {
     is_blocked: bool,
     /// The local endpoint has failed: nothing is received any more.
     refused: bool,
+    /// Since when there has been no path.
+    lost: Option<u64>,
     /// The paths back, by the sender's number.
     paths: Vec<(u32, Rc<Path>)>,
     /// The interfaces that the sender has proven to be its own.
@@ -69,6 +76,12 @@ impl Receiver {
     fn on_join(&mut self, join: &JoinHdr) {
         self.probe = self.probe.max(join.probe);
         self.last_path = join.path;
+    }
+
+    /// Whether it has been without a path for longer than `limit`. One that has received nothing need not be kept at all.
+    fn is_over(&self, now: u64, limit: u64) -> bool {
+        self.lost
+            .is_some_and(|since| self.next == 0 || now >= since + limit)
     }
 
     fn path(&self, number: u32) -> Option<&Rc<Path>> {
@@ -167,7 +180,32 @@ impl Inbound {
             for (_, path) in receiver.paths.extract_if(.., is_lost) {
                 shared.discard(path);
             }
+            if receiver.paths.is_empty() && receiver.lost.is_none() {
+                receiver.lost = Some(shared.now());
+                shared.start_ticks();
+            }
         }
+    }
+
+    /// Whether some sender has no path left.
+    pub fn has_lost(&self) -> bool {
+        self.receivers.borrow().values().any(|r| r.lost.is_some())
+    }
+
+    /// Forgets those senders that have been without a path for too long. What comes of them later is refused.
+    pub fn forget_lost(&self, shared: &Shared, is_known: impl Fn(u64) -> bool) {
+        let now = shared.now();
+        self.receivers.borrow_mut().retain(|name, receiver| {
+            let limit = match is_known(name.uuid) {
+                true => KEPT,
+                false => KEPT_UNKNOWN,
+            };
+            let is_over = receiver.is_over(now, limit);
+            if is_over && receiver.next > 0 {
+                self.ended.borrow_mut().add(*name);
+            }
+            !is_over
+        });
     }
 
     pub fn close(&self, shared: &Shared) {
@@ -288,6 +326,7 @@ pub fn on_join(worker: &Core, message: &[u8]) -> Option<()> {
         receiver.token = h.token;
         receiver.on_join(&h);
         receiver.paths.push((h.path, path));
+        receiver.lost = None;
         if receiver.paths.len() > MAX_PATHS {
             shared.discard(receiver.paths.remove(0).1);
         }
@@ -380,6 +419,16 @@ mod tests {
         assert_eq!(receiver.next, 4);
         receiver.refused = true;
         assert!(!receiver.accepts(4) && receiver.next == 4);
+    }
+
+    #[test]
+    fn senders_without_a_path_are_forgotten_in_the_end() {
+        let mut receiver = Receiver::default();
+        assert!(!receiver.is_over(u64::MAX, KEPT));
+        receiver.lost = Some(7);
+        assert!(receiver.is_over(7, KEPT), "nothing was received");
+        assert!(receiver.accepts(0));
+        assert!(!receiver.is_over(6 + KEPT, KEPT) && receiver.is_over(7 + KEPT, KEPT));
     }
 
     #[test]

@@ -284,13 +284,16 @@ extern "C" fn serve(worker: &Core) -> c_uint {
         let failed = shared.failed.take();
         count += failed.len() as u32;
         state.inbound.on_lost_paths(shared, &failed);
+        let pairing = &worker.endpoints().pairing;
+        let is_known = |uuid| !pairing.is_unauthenticated(uuid);
+        state.inbound.forget_lost(shared, is_known);
         let mut senders: Vec<Rc<Sender>> = shared.senders.borrow().values().cloned().collect();
         senders.sort_by_key(|sender| sender.number);
         for sender in senders {
             sender.look(worker, &failed);
         }
         shared.end_discarded();
-        if !state.is_waiting(shared) {
+        if !state.is_waiting(shared) && !state.inbound.has_lost() {
             shared.timer.take();
         }
     }
