@@ -79,9 +79,16 @@ impl Receiver {
     }
 
     /// Whether it has been without a path for longer than `limit`. One that has received nothing need not be kept at all.
-    fn is_over(&self, now: u64, limit: u64) -> bool {
+    fn is_over(&self, now: u64, limit: impl FnOnce() -> u64) -> bool {
         self.lost
-            .is_some_and(|since| self.next == 0 || now >= since + limit)
+            .is_some_and(|since| self.next == 0 || now >= since + limit())
+    }
+
+    /// Gives up all paths.
+    fn close(self, shared: &Shared) {
+        for (_, path) in self.paths {
+            shared.discard(path);
+        }
     }
 
     fn path(&self, number: u32) -> Option<&Rc<Path>> {
@@ -196,7 +203,7 @@ impl Inbound {
     pub fn forget_lost(&self, shared: &Shared, is_known: impl Fn(u64) -> bool) {
         let now = shared.now();
         self.receivers.borrow_mut().retain(|name, receiver| {
-            let limit = match is_known(name.uuid) {
+            let limit = || match is_known(name.uuid) {
                 true => KEPT,
                 false => KEPT_UNKNOWN,
             };
@@ -211,10 +218,7 @@ impl Inbound {
     pub fn close(&self, shared: &Shared) {
         self.acknowledge();
         for receiver in self.receivers.take().into_values() {
-            receiver
-                .paths
-                .into_iter()
-                .for_each(|(_, path)| shared.discard(path));
+            receiver.close(shared);
         }
         self.due.take();
         self.blocked.take();
@@ -228,10 +232,7 @@ impl Inbound {
 
     fn remove(&self, shared: &Shared, name: EpName) {
         if let Some(receiver) = self.receivers.borrow_mut().remove(&name) {
-            receiver
-                .paths
-                .into_iter()
-                .for_each(|(_, path)| shared.discard(path));
+            receiver.close(shared);
             self.ended.borrow_mut().add(name);
         }
     }
@@ -279,21 +280,21 @@ pub fn on_join(worker: &Core, message: &[u8]) -> Option<()> {
     let (h, blob) = JoinHdr::split(message)?;
     let state = worker.failover();
     let (inbound, shared) = (&state.inbound, state.shared(worker));
-    let is_known = inbound.receivers.borrow().contains_key(&h.ep);
-    if is_known && !inbound.is_own(h.ep, h.token) {
-        ucs_diag!(
-            "a path is not of the worker {:#x} that it names; dropped",
-            h.ep.uuid
-        );
-        return Some(());
-    }
-    if let Some(receiver) = inbound.receivers.borrow_mut().get_mut(&h.ep)
-        && receiver.path(h.path).is_some()
-    {
-        receiver.on_join(&h);
-        inbound.note_due(shared, h.ep, receiver);
-        return Some(());
-    }
+    let is_known = match inbound.receivers.borrow_mut().get_mut(&h.ep) {
+        Some(receiver) if receiver.token != h.token => {
+            ucs_diag!(
+                "a path is not of the worker {:#x} that it names; dropped",
+                h.ep.uuid
+            );
+            return Some(());
+        }
+        Some(receiver) if receiver.path(h.path).is_some() => {
+            receiver.on_join(&h);
+            inbound.note_due(shared, h.ep, receiver);
+            return Some(());
+        }
+        known => known.is_some(),
+    };
     let address = Address::unpack(blob, registry::is_known).ok()?;
     if address.uuid != h.ep.uuid {
         return None;
@@ -424,11 +425,11 @@ mod tests {
     #[test]
     fn senders_without_a_path_are_forgotten_in_the_end() {
         let mut receiver = Receiver::default();
-        assert!(!receiver.is_over(u64::MAX, KEPT));
+        assert!(!receiver.is_over(u64::MAX, || KEPT));
         receiver.lost = Some(7);
-        assert!(receiver.is_over(7, KEPT), "nothing was received");
+        assert!(receiver.is_over(7, || KEPT), "nothing was received");
         assert!(receiver.accepts(0));
-        assert!(!receiver.is_over(6 + KEPT, KEPT) && receiver.is_over(7 + KEPT, KEPT));
+        assert!(!receiver.is_over(6 + KEPT, || KEPT) && receiver.is_over(7 + KEPT, || KEPT));
     }
 
     #[test]
