@@ -305,7 +305,7 @@ fn long(r: &mut Reader<'_>, len: u8, full: u8, second: bool) -> Option<usize> {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
     use crate::ucs::test_rng::TestRng;
 
@@ -371,7 +371,8 @@ mod tests {
         }
     }
 
-    fn offer() -> Offer {
+    /// A device of tcp.
+    pub fn offer() -> Offer {
         Offer {
             transport: 0x19cf,
             device: vec![0, 2, 10, 77, 0, 2],

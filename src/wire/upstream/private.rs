@@ -101,20 +101,9 @@ fn put_lane_in(offer: &Offer, address: &[u8], number: u8, index: bool, out: &mut
 mod tests {
     use super::*;
     use crate::ucs::test_rng::TestRng;
+    use crate::wire::upstream::address::tests::offer;
 
     const TCP: u16 = 0x19cf;
-
-    fn offer() -> Offer {
-        Offer {
-            transport: TCP,
-            device: vec![0, 2, 10, 77, 0, 2],
-            iface: vec![0x82, 0xe6],
-            overhead: 50e-6,
-            bandwidth: 1.25e9,
-            latency: 30e-6,
-            flags: 0x0023_0301,
-        }
-    }
 
     fn private(second: bool, has_index: bool) -> Private {
         Private {
