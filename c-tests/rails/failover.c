@@ -9,9 +9,7 @@
  * is called once, and every operation ends. Prints the longest time of a round in milliseconds. */
 #define _GNU_SOURCE
 #include "failure.h"
-
-#include <fcntl.h>
-#include <sched.h>
+#include "network.h"
 
 enum { ROUNDS = 600, SMALL = 1000, LARGE = 100000, EVERY = 8, OWN_TAG = 1 << 20 };
 
@@ -209,11 +207,7 @@ int main(int argc, char **argv)
     explicit = strcmp(argv[2], "explicit") == 0;
     pair = pair_start();
     if (pair_is_child(&pair)) {
-        int fd = open(argv[1], O_RDONLY | O_CLOEXEC);
-
-        CHECK(fd >= 0);
-        CHECK_EQ(setns(fd, CLONE_NEWNET), 0);
-        close(fd);
+        enter_network(argv[1]);
     }
     side_open(&side, ALL_FEATURES | UCP_FEATURE_AM | UCP_FEATURE_STREAM, UCS_THREAD_MODE_SINGLE);
     CHECK_OK(ucp_worker_set_am_recv_handler(side.worker, &handler));

@@ -4,10 +4,8 @@
  *
  * The child is in the namespace whose file is NETNS and sends, or accesses memory of the parent. Prints bytes a second. */
 #define _GNU_SOURCE
+#include "network.h"
 #include "peers.h"
-
-#include <fcntl.h>
-#include <sched.h>
 
 /* Transfers in flight. */
 enum { WINDOW = 4 };
@@ -168,11 +166,7 @@ int main(int argc, char **argv)
     count = strtoul(argv[4], NULL, 0);
     pair = pair_start();
     if (pair_is_child(&pair)) {
-        int fd = open(argv[1], O_RDONLY | O_CLOEXEC);
-
-        CHECK(fd >= 0);
-        CHECK_EQ(setns(fd, CLONE_NEWNET), 0);
-        close(fd);
+        enter_network(argv[1]);
     }
     side_open(&side, UCP_FEATURE_TAG | UCP_FEATURE_AM | UCP_FEATURE_RMA, UCS_THREAD_MODE_SINGLE);
     register_handler(&side);
