@@ -258,31 +258,46 @@ static void tag(buffer_t *a, buffer_t *b, int order, int hint)
     same(b, "a tagged message");
 }
 
-static void tags(void)
+/* Tries something between memory of two places: the layout of one side, a length, and which of the lengths it is. */
+typedef void (*trial_t)(place_t p, place_t q, int layout, size_t length, size_t i);
+
+static void try_all(const size_t *lengths, size_t count, trial_t trial)
 {
-    static const size_t lengths[] = {0, 1, 8, 100, 5000, 70000, 1000003, 3 << 20};
     size_t i;
     int p, q, layout;
-    buffer_t a, b;
 
-    for (i = 0; i < sizeof(lengths) / sizeof(*lengths); ++i) {
+    for (i = 0; i < count; ++i) {
         for (p = 0; p < PLACES; ++p) {
             for (q = 0; q < PLACES; ++q) {
                 for (layout = 0; layout < LAYOUTS; ++layout) {
-                    /* Long ones take a while. */
-                    if (lengths[i] > 100000 && (p + q + layout) % 4 != 1) {
-                        continue;
-                    }
-                    open_buffer(&a, p, layout, lengths[i]);
-                    open_buffer(&b, q, (layout + i) % LAYOUTS, lengths[i]);
-                    tag(&a, &b, (p + q + i) % ORDERS, layout == 0);
-                    tag(&a, &b, (p + q + i + 1) % ORDERS, 0);
-                    close_buffer(&a);
-                    close_buffer(&b);
+                    trial(p, q, layout, lengths[i], i);
                 }
             }
         }
     }
+}
+
+static void tag_between(place_t p, place_t q, int layout, size_t length, size_t i)
+{
+    buffer_t a, b;
+
+    /* Long ones take a while. */
+    if (length > 100000 && (p + q + layout) % 4 != 1) {
+        return;
+    }
+    open_buffer(&a, p, layout, length);
+    open_buffer(&b, q, (layout + i) % LAYOUTS, length);
+    tag(&a, &b, (p + q + i) % ORDERS, layout == 0);
+    tag(&a, &b, (p + q + i + 1) % ORDERS, 0);
+    close_buffer(&a);
+    close_buffer(&b);
+}
+
+static void tags(void)
+{
+    static const size_t lengths[] = {0, 1, 8, 100, 5000, 70000, 1000003, 3 << 20};
+
+    try_all(lengths, sizeof(lengths) / sizeof(*lengths), tag_between);
     OK("tagged messages");
 }
 
@@ -363,6 +378,19 @@ static void am(buffer_t *a, buffer_t *b, unsigned flags, int hint)
     same(b, "an active message");
 }
 
+static void am_between(place_t p, place_t q, int layout, size_t length, size_t i)
+{
+    buffer_t a, b;
+
+    open_buffer(&a, p, layout, length);
+    open_buffer(&b, q, (layout + 1) % LAYOUTS, length);
+    am(&a, &b, UCP_AM_SEND_FLAG_EAGER, layout == 0);
+    am(&a, &b, UCP_AM_SEND_FLAG_RNDV, 0);
+    am(&a, &b, 0, layout == 0);
+    close_buffer(&a);
+    close_buffer(&b);
+}
+
 static void active_messages(void)
 {
     static const size_t lengths[] = {1, 100, 5000, 300000};
@@ -373,26 +401,10 @@ static void active_messages(void)
                                       .cb = on_am};
     ucp_request_param_t plain = {0};
     ucs_status_ptr_t refused;
-    buffer_t a, b;
-    size_t i;
-    int p, q, layout;
+    buffer_t a;
 
     CHECK_OK(ucp_worker_set_am_recv_handler(to->worker, &handler));
-    for (i = 0; i < sizeof(lengths) / sizeof(*lengths); ++i) {
-        for (p = 0; p < PLACES; ++p) {
-            for (q = 0; q < PLACES; ++q) {
-                for (layout = 0; layout < LAYOUTS; ++layout) {
-                    open_buffer(&a, p, layout, lengths[i]);
-                    open_buffer(&b, q, (layout + 1) % LAYOUTS, lengths[i]);
-                    am(&a, &b, UCP_AM_SEND_FLAG_EAGER, layout == 0);
-                    am(&a, &b, UCP_AM_SEND_FLAG_RNDV, 0);
-                    am(&a, &b, 0, layout == 0);
-                    close_buffer(&a);
-                    close_buffer(&b);
-                }
-            }
-        }
-    }
+    try_all(lengths, sizeof(lengths) / sizeof(*lengths), am_between);
     /* A header is read by processors. */
     open_buffer(&a, DEVICE, CONTIG, 16);
     refused = ucp_am_send_nbx(ep, 3, a.at, 16, NULL, 0, &plain);
@@ -425,27 +437,23 @@ static void stream(buffer_t *a, buffer_t *b, int early)
     same(b, "a stream");
 }
 
+static void stream_between(place_t p, place_t q, int layout, size_t length, size_t i)
+{
+    buffer_t a, b;
+
+    open_buffer(&a, p, layout, length);
+    open_buffer(&b, q, (layout + i) % LAYOUTS, length);
+    stream(&a, &b, 1);
+    stream(&a, &b, 0);
+    close_buffer(&a);
+    close_buffer(&b);
+}
+
 static void streams(void)
 {
     static const size_t lengths[] = {1, 8, 100, 5000, 300000};
-    buffer_t a, b;
-    size_t i;
-    int p, q, layout;
 
-    for (i = 0; i < sizeof(lengths) / sizeof(*lengths); ++i) {
-        for (p = 0; p < PLACES; ++p) {
-            for (q = 0; q < PLACES; ++q) {
-                for (layout = 0; layout < LAYOUTS; ++layout) {
-                    open_buffer(&a, p, layout, lengths[i]);
-                    open_buffer(&b, q, (layout + i) % LAYOUTS, lengths[i]);
-                    stream(&a, &b, 1);
-                    stream(&a, &b, 0);
-                    close_buffer(&a);
-                    close_buffer(&b);
-                }
-            }
-        }
-    }
+    try_all(lengths, sizeof(lengths) / sizeof(*lengths), stream_between);
     OK("streams");
 }
 
@@ -491,7 +499,7 @@ static void flush(void)
     done(ucp_ep_flush_nbx(ep, &param));
 }
 
-static void access_memory(place_t p, place_t q, layout_t layout, size_t length)
+static void access_memory(place_t p, place_t q, int layout, size_t length, size_t i)
 {
     buffer_t a, b;
     ucp_request_param_t param;
@@ -540,18 +548,8 @@ static void access_memory(place_t p, place_t q, layout_t layout, size_t length)
 static void remote_memory(void)
 {
     static const size_t lengths[] = {1, 8, 100, 5000, 300000};
-    size_t i;
-    int p, q, layout;
 
-    for (i = 0; i < sizeof(lengths) / sizeof(*lengths); ++i) {
-        for (p = 0; p < PLACES; ++p) {
-            for (q = 0; q < PLACES; ++q) {
-                for (layout = 0; layout < LAYOUTS; ++layout) {
-                    access_memory(p, q, layout, lengths[i]);
-                }
-            }
-        }
-    }
+    try_all(lengths, sizeof(lengths) / sizeof(*lengths), access_memory);
     OK("puts and gets");
 }
 
