@@ -1,6 +1,7 @@
 """Clients that are built from the source archives of Debian: libfabric with its provider for UCX and the tests of both,
 fabtests; and the tests of MPICH's own suite that other libraries have hung in, with each MPICH."""
 import functools
+import platform
 import re
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from packages import upstream
 from python import PROGRAMS
 from sources import BUILT, steps, without_libtool
 
-MIRROR, KEYS = "http://deb.debian.org/debian", "/usr/share/keyrings/debian-archive-keyring.gpg"
+KEYS = "/usr/share/keyrings/debian-archive-keyring.gpg"
 APT = TARGET.resolve() / "clients/apt"
 # A package, its version and the release of Debian that has it. libfabric's provider does not compile with headers of UCX from
 # 1.21 on, which have one more argument of ucs_memtype_cache_update.
@@ -26,6 +27,18 @@ HUNG = [("pt2pt", "many_isend"), ("rma", "pscw_ordering")]
 RUNS = 20
 
 
+def mirror():
+    """Where apt has this machine's release of Debian from: other releases are there too."""
+    done = subprocess.run(["apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE) $(COMPONENT)"], capture_output=True,
+                          text=True)
+    here = platform.freedesktop_os_release().get("VERSION_CODENAME")
+    for line in done.stdout.splitlines():
+        uri, *of = line.split()
+        if of == [here, "main"]:
+            return uri
+    raise Missing(f"apt has no list of the release {here}: apt-get update")
+
+
 @functools.cache
 def unpacked(package, version, release):
     """The folder of the source, fetched by apt from a list of its own, and checked by it."""
@@ -36,7 +49,7 @@ def unpacked(package, version, release):
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("lists/partial", "cache/archives/partial"):
         (APT / name).mkdir(parents=True, exist_ok=True)
-    (APT / "sources.list").write_text(f"deb-src [signed-by={KEYS}] {MIRROR} {release} main\n")
+    (APT / "sources.list").write_text(f"deb-src [signed-by={KEYS}] {mirror()} {release} main\n")
     options = [f"-oDir::{name}={value}" for name, value in [
         ("Etc::sourcelist", APT / "sources.list"), ("Etc::sourceparts", "-"), ("State::lists", APT / "lists"),
         ("Cache", APT / "cache")]] + ["-oAPT::Sandbox::User="]
