@@ -116,9 +116,9 @@ fn handshakes(data: &[u8]) {
 
 /// The connection manager's messages.
 fn greeting(data: &[u8]) {
-    for chunk in data.chunks(cm::wire::HEADER_LEN) {
+    for chunk in data.chunks(cm::tcp::wire::HEADER_LEN) {
         if let Ok(bytes) = chunk.try_into()
-            && let Ok(header) = cm::wire::decode(bytes, 2048)
+            && let Ok(header) = cm::tcp::wire::decode(bytes, 2048)
         {
             assert!(header.len <= 2048);
         }

@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 
 /// A connection an endpoint was made by, and its two ends.
 pub struct CmConnection {
-    pub endpoint: Endpoint,
+    pub endpoint: Box<dyn Endpoint>,
     pub remote: SocketAddr,
     /// At a client, until its server replies; at either, until the transport has delivered the messages it has.
     pub deadline: Option<Timer>,
@@ -20,7 +20,11 @@ pub struct CmConnection {
 }
 
 impl CmConnection {
-    pub fn new(endpoint: Endpoint, remote: SocketAddr, deadline: Option<Timer>) -> CmConnection {
+    pub fn new(
+        endpoint: Box<dyn Endpoint>,
+        remote: SocketAddr,
+        deadline: Option<Timer>,
+    ) -> CmConnection {
         CmConnection {
             endpoint,
             remote,

@@ -383,7 +383,7 @@ pub trait Component: Sync + 'static {
         None
     }
     /// Opens a connection manager on the worker; `UNSUPPORTED` when the component has none.
-    fn cm_open(&self, worker: &WorkerHandle, config: &Config) -> Result<Manager> {
+    fn cm_open(&self, worker: &WorkerHandle, config: &Config) -> Result<Box<dyn Manager>> {
         let _ = (worker, config);
         Err(Status::UNSUPPORTED)
     }

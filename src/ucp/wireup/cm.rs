@@ -145,7 +145,7 @@ extern "C" fn progress(worker: &Core) -> c_uint {
 
 /// The connection manager of a worker, made when first needed.
 pub struct Cm {
-    manager: Option<Manager>,
+    manager: Option<Box<dyn Manager>>,
     pub accepted: Accepted,
     pub(super) inbox: Arc<Inbox>,
     context: usize,
@@ -195,8 +195,8 @@ impl Cm {
         Timer::start(limit, move || inbox.put(Event::Late { ep })).map(Some)
     }
 
-    pub(super) fn manager(&self) -> Result<&Manager> {
-        self.manager.as_ref().ok_or(Status::UNSUPPORTED)
+    pub(super) fn manager(&self) -> Result<&dyn Manager> {
+        self.manager.as_deref().ok_or(Status::UNSUPPORTED)
     }
 }
 

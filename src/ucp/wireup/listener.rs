@@ -38,7 +38,7 @@ enum Introduction {
 }
 
 impl ConnRequest {
-    fn manager(&self) -> Result<&Manager> {
+    fn manager(&self) -> Result<&dyn Manager> {
         // SAFETY: the listener's worker outlives its requests (C contract of ucp_worker_destroy).
         cm(unsafe { &*self.listening })?.manager()
     }
@@ -117,7 +117,7 @@ pub enum Arrival {
 /// A listener: the object of `ucp_listener_h`.
 pub struct UcpListener {
     worker: *const Core,
-    listener: Option<Listener>,
+    listener: Option<Box<dyn Listener>>,
     arrival: Arrival,
 }
 
@@ -180,7 +180,7 @@ impl UcpListener {
     pub fn address(&self) -> Result<SocketAddr> {
         self.listener
             .as_ref()
-            .map(Listener::address)
+            .map(|listener| listener.address())
             .ok_or(Status::NOT_CONNECTED)
     }
 }

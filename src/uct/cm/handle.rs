@@ -36,23 +36,23 @@ masked! {
 pub struct CmHandle {
     /// The interface that endpoints point to.
     iface: uct_iface,
-    pub manager: Manager,
+    pub manager: Box<dyn Manager>,
 }
 
 #[repr(C)]
 struct EpHandle {
     c: uct_ep,
-    endpoint: OnceLock<Endpoint>,
+    endpoint: OnceLock<Box<dyn Endpoint>>,
 }
 
 #[repr(C)]
 struct ListenerHandle {
     c: uct_listener,
-    listener: OnceLock<Listener>,
+    listener: OnceLock<Box<dyn Listener>>,
 }
 
 impl CmHandle {
-    pub fn create(manager: Manager) -> uct_cm_h {
+    pub fn create(manager: Box<dyn Manager>) -> uct_cm_h {
         let ops = uct_iface_ops {
             ep_connect: Some(connect),
             ep_disconnect: Some(disconnect),
@@ -193,7 +193,7 @@ impl CmHandle {
         to: *const ucs_sock_addr_t,
         from: Option<*const ucs_sock_addr_t>,
         owner: Arc<COwner>,
-    ) -> Result<Endpoint> {
+    ) -> Result<Box<dyn Endpoint>> {
         let at = |addr: *const ucs_sock_addr_t| {
             if addr.is_null() {
                 ucs_error!("uct_ep_create: a socket address is NULL");
@@ -213,7 +213,7 @@ impl CmHandle {
 
     /// # Safety
     /// The private data must be readable.
-    unsafe fn accept(&self, args: EpArgs, owner: Arc<COwner>) -> Result<Endpoint> {
+    unsafe fn accept(&self, args: EpArgs, owner: Arc<COwner>) -> Result<Box<dyn Endpoint>> {
         let request = args.conn_request().unwrap_or(core::ptr::null_mut());
         let data = args.private_data().unwrap_or(core::ptr::null());
         let len = args.private_data_length().unwrap_or(0);
@@ -245,14 +245,14 @@ unsafe fn bytes<'a>(data: *const c_void, len: usize) -> Result<&'a [u8]> {
 ///
 /// # Safety
 /// `ep` must be a live endpoint of a manager.
-unsafe fn on_ep(ep: uct_ep_h, body: impl FnOnce(&Endpoint) -> ucs_status_t) -> ucs_status_t {
+unsafe fn on_ep(ep: uct_ep_h, body: impl FnOnce(&dyn Endpoint) -> ucs_status_t) -> ucs_status_t {
     // SAFETY: `ep_create` gave out this box; only shared references to it are made.
     let Some(endpoint) = (unsafe { (*ep.cast::<EpHandle>()).endpoint.get() }) else {
         return UCS_ERR_NOT_CONNECTED;
     };
     let ctx = endpoint.context();
     let blocked = ctx.block();
-    let status = body(endpoint);
+    let status = body(endpoint.as_ref());
     drop(blocked);
     status
 }
@@ -308,7 +308,9 @@ unsafe extern "C" fn destroy(ep: uct_ep_h) {
 pub unsafe fn listener_address(h: uct_listener_h) -> Result<std::net::SocketAddr> {
     // SAFETY: `listen` gave out this box; only shared references to it are made.
     let listener = unsafe { (*h.cast::<ListenerHandle>()).listener.get() };
-    listener.map(Listener::address).ok_or(Status::INVALID_PARAM)
+    listener
+        .map(|listener| listener.address())
+        .ok_or(Status::INVALID_PARAM)
 }
 
 /// Rejects a request of a listener's manager.

@@ -1,38 +1,24 @@
-//! The connection manager: clients and servers that find each other by socket address over TCP.
+//! Connection managers: clients and servers that find each other by socket address. An implementation is a `Manager`,
+//! with its `Listener`s and `Endpoint`s.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `manager` | `Manager`: what is shared by listeners and endpoints, and the deadline of unauthenticated peers |
-//! | `listener` | accepting sockets |
-//! | `conn`, `step` | one connection: its state, and how bytes and the end of the stream move it |
-//! | `proof` | with a secret: the hand-shake, and messages in records |
-//! | `endpoint` | what a client or a server may ask of a connection |
-//! | `handle` | the C objects around these |
+//! | `tcp` | the manager over TCP |
+//! | `handle` | the C objects around managers, listeners and endpoints |
 //! | `refuse` | the op table of endpoints that carry no data |
-//! | `wire`, `config` | byte format, variables |
 //!
 //! Everything runs with the worker's async context blocked: handlers come from the async thread or
 //! from polling, callers block. Owners are called with no lock of ours held but that, and may call
 //! back. UCP uses `Manager` and `Owner` directly; `abi` wraps them for C.
 
-mod config;
-mod conn;
-mod endpoint;
 pub mod handle;
-mod listener;
-mod manager;
-mod proof;
 mod refuse;
-mod step;
-pub mod wire;
-
-pub use config::TABLE;
-pub use endpoint::{Disconnect, Endpoint};
-pub use listener::Listener;
-pub use manager::Manager;
+pub mod tcp;
 
 use crate::ucs::Result;
+use crate::ucs::async_ctx::{AsyncContext, Blocked};
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 /// Identifies a client that waits for a reply; never reused in a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -89,4 +75,78 @@ pub trait Owner: Send + Sync {
     fn notified(&self, outcome: Result<&[u8]>);
     /// The other side of an established connection disconnected, or went; at most once.
     fn disconnected(&self);
+}
+
+/// A connection manager.
+pub trait Manager {
+    /// Keeps callbacks out while it lives.
+    fn block(&self) -> Blocked<'_>;
+
+    /// Most bytes of private data.
+    fn max_private(&self) -> usize;
+
+    /// Listens at `at`; clients are shown to `visitor`. `BUSY` when the address is taken, `IO_ERROR`
+    /// when it cannot be had.
+    fn listen(
+        &self,
+        at: SocketAddr,
+        backlog: Option<i32>,
+        visitor: Arc<dyn Visitor>,
+    ) -> Result<Box<dyn Listener>>;
+
+    /// Begins to connect to the server at `to`, from `from` if given.
+    fn connect(
+        &self,
+        to: SocketAddr,
+        from: Option<SocketAddr>,
+        owner: Arc<dyn Owner>,
+    ) -> Result<Box<dyn Endpoint>>;
+
+    /// Accepts a client with private data, or what the owner packs. The request is used up, also
+    /// when this fails: the client is rejected then, unless it went (`CONNECTION_RESET`).
+    fn accept(
+        &self,
+        request: RequestId,
+        owner: Arc<dyn Owner>,
+        private: &[u8],
+    ) -> Result<Box<dyn Endpoint>>;
+
+    /// Turns a client down; `NOT_CONNECTED` when it went before.
+    fn reject(&self, request: RequestId) -> Result<()>;
+}
+
+/// Shows clients that present themselves to its visitor. Dropping it ends that; requests can still be answered.
+pub trait Listener {
+    /// Where it listens, with the port that it got.
+    fn address(&self) -> SocketAddr;
+}
+
+/// The client's or the server's end of a connection. Dropping it destroys it.
+pub trait Endpoint {
+    /// What keeps callbacks out; a copy, since a callback may drop the endpoint.
+    fn context(&self) -> AsyncContext;
+
+    /// The local end of the connection, while it has one.
+    fn local_address(&self) -> Option<SocketAddr>;
+
+    /// Client: gives the private data and goes on connecting. `BUFFER_TOO_SMALL` when they are too
+    /// long, `ALREADY_EXISTS` the second time, `NOT_CONNECTED` when the attempt failed before.
+    fn connect(&self, private: &[u8]) -> Result<()>;
+
+    /// Client: tells the server that this side is connected, with a few bytes of private data where the manager carries
+    /// some. `NOT_CONNECTED` unless it is.
+    fn notify(&self, private: &[u8]) -> Result<()>;
+
+    /// Tells the peer that this side is done. `BUSY` before the connection stands, `NOT_CONNECTED`
+    /// when there is none or both sides are done.
+    fn disconnect(&self) -> Result<Disconnect>;
+}
+
+/// The result of a disconnection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Disconnect {
+    /// The peer is told.
+    Done,
+    /// The peer was told before, and has not answered.
+    InProgress,
 }

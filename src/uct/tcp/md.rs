@@ -14,7 +14,8 @@ use crate::uct::auth::Auth;
 use crate::uct::base::iface::md_as;
 use crate::uct::base::params::IfaceParams;
 use crate::uct::base::worker::WorkerHandle;
-use crate::uct::cm;
+use crate::uct::cm::tcp::TcpManager;
+use crate::uct::cm::{self, Manager};
 use crate::uct::internal::MEM_ONE_TRANSFER;
 use std::any::Any;
 use std::net::IpAddr;
@@ -44,11 +45,11 @@ impl Component for TcpComponent {
     }
 
     fn cm_config(&self) -> Option<&'static Table> {
-        Some(&cm::TABLE)
+        Some(&cm::tcp::TABLE)
     }
 
-    fn cm_open(&self, worker: &WorkerHandle, config: &Config) -> Result<cm::Manager> {
-        cm::Manager::open(worker, config, encode_device)
+    fn cm_open(&self, worker: &WorkerHandle, config: &Config) -> Result<Box<dyn Manager>> {
+        Ok(Box::new(TcpManager::open(worker, config, encode_device)?))
     }
 
     fn md_config(&self) -> &'static Table {

@@ -8,8 +8,8 @@ use super::conn::{Call, Conn, Phase, Role, State, failure};
 use super::manager::Oddity;
 use super::proof::{self, Proof};
 use super::wire::{self, Bad, HEADER_LEN, Header, Kind, Spare, Why};
-use super::{Owner, Remote, Request};
 use crate::ucs::{Result, Status};
+use crate::uct::cm::{Owner, Remote, Request};
 use std::io;
 use std::sync::Arc;
 

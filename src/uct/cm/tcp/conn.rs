@@ -6,16 +6,15 @@
 //! reference.
 #![forbid(unsafe_code)]
 
-use super::endpoint::Disconnect;
 use super::listener::ListenerCore;
 use super::manager::{Local, Shared, next_id};
 use super::proof::Proof;
 use super::wire::{self, Kind, Spare, Why};
-use super::{Owner, RequestId};
 use crate::sys::lock::Mutex;
 use crate::sys::socket::{Connecting, Options, Socket};
 use crate::ucs::{Events, Result, Status};
 use crate::uct::auth::Auth;
+use crate::uct::cm::{Disconnect, Owner, RequestId};
 use std::collections::VecDeque;
 use std::io;
 use std::net::SocketAddr;

@@ -1,13 +1,13 @@
-//! `Listener`: a socket that accepts clients and shows those that present themselves to a visitor.
+//! `TcpListener`: a socket that accepts clients and shows those that present themselves to a visitor.
 #![forbid(unsafe_code)]
 
-use super::Visitor;
 use super::conn::Conn;
 use super::manager::{Oddity, Shared};
 use crate::sys::is_shortage;
 use crate::sys::lock::Mutex;
 use crate::sys::socket::Socket;
 use crate::ucs::{Events, Result, Status};
+use crate::uct::cm::{Listener, Visitor};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// Connections taken before others get their turn.
 const ACCEPTS_A_TURN: usize = 32;
 
-pub struct Listener {
+pub(super) struct TcpListener {
     core: Arc<ListenerCore>,
     address: SocketAddr,
 }
@@ -31,13 +31,13 @@ struct Open {
     watched: bool,
 }
 
-impl Listener {
-    pub(super) fn open(
+impl TcpListener {
+    pub fn open(
         shared: &Arc<Shared>,
         at: SocketAddr,
         backlog: Option<i32>,
         visitor: Arc<dyn Visitor>,
-    ) -> Result<Listener> {
+    ) -> Result<TcpListener> {
         let socket = bind(shared, at, backlog).map_err(|e| {
             let cause = match e.raw_os_error() {
                 Some(libc::EADDRINUSE) => {
@@ -64,11 +64,12 @@ impl Listener {
             })),
         });
         core.watch()?;
-        Ok(Listener { core, address })
+        Ok(TcpListener { core, address })
     }
+}
 
-    /// Where it listens, with the port that it got.
-    pub fn address(&self) -> SocketAddr {
+impl Listener for TcpListener {
+    fn address(&self) -> SocketAddr {
         self.address
     }
 }
@@ -85,7 +86,7 @@ fn bind(shared: &Shared, at: SocketAddr, backlog: Option<i32>) -> io::Result<Soc
     Ok(socket)
 }
 
-impl Drop for Listener {
+impl Drop for TcpListener {
     fn drop(&mut self) {
         let core = &self.core;
         let _blocked = core.shared.ctx.block();

@@ -1,4 +1,4 @@
-//! `Manager`: one connection manager, with the state that its listeners and connections share.
+//! `TcpManager`: one connection manager, with the state that its listeners and connections share.
 //!
 //! It has the clients that wait for a reply, by id, and the accepted sockets of unauthenticated peers. Unauthenticated
 //! peers have a deadline and a limit, so that flooding a port costs bounded memory; while there are some, a timer runs.
@@ -6,15 +6,15 @@
 
 use super::config::Settings;
 use super::conn::Conn;
-use super::endpoint::Endpoint;
-use super::listener::{Listener, ListenerCore};
-use super::{Owner, RequestId, Visitor};
+use super::endpoint::TcpEndpoint;
+use super::listener::{ListenerCore, TcpListener};
 use crate::sys::lock::Mutex;
 use crate::sys::{clock, net};
 use crate::ucs::async_ctx::{AsyncContext, Blocked, HandlerId};
 use crate::ucs::config::Config;
 use crate::ucs::{Result, Status, log};
 use crate::uct::base::worker::WorkerHandle;
+use crate::uct::cm::{Endpoint, Listener, Manager, Owner, RequestId, Visitor};
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, SocketAddr};
@@ -71,8 +71,8 @@ pub(super) struct Local {
     pub loopback: bool,
 }
 
-pub struct Manager {
-    pub(super) shared: Arc<Shared>,
+pub struct TcpManager {
+    shared: Arc<Shared>,
 }
 
 /// Numbers of connections: never used twice.
@@ -82,14 +82,18 @@ pub(super) fn next_id() -> usize {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-impl Manager {
+impl TcpManager {
     /// A manager that works on the worker's async context.
-    pub fn open(worker: &WorkerHandle, config: &Config, encode: EncodeDevice) -> Result<Manager> {
+    pub fn open(
+        worker: &WorkerHandle,
+        config: &Config,
+        encode: EncodeDevice,
+    ) -> Result<TcpManager> {
         let Some(ctx) = worker.async_context() else {
             crate::ucs_error!("a connection manager needs the worker's async context");
             return Err(Status::INVALID_PARAM);
         };
-        Ok(Manager {
+        Ok(TcpManager {
             shared: Arc::new(Shared {
                 ctx,
                 settings: Settings::read(config)?,
@@ -102,63 +106,58 @@ impl Manager {
             }),
         })
     }
+}
 
-    /// Keeps callbacks out while it lives.
-    pub fn block(&self) -> Blocked<'_> {
+impl Manager for TcpManager {
+    fn block(&self) -> Blocked<'_> {
         self.shared.ctx.block()
     }
 
-    /// Most bytes of private data.
-    pub fn max_private(&self) -> usize {
+    fn max_private(&self) -> usize {
         self.shared.settings.max_private
     }
 
-    /// Listens at `at`; clients are shown to `visitor`. `BUSY` when the address is taken, `IO_ERROR`
-    /// when it cannot be had.
-    pub fn listen(
+    fn listen(
         &self,
         at: SocketAddr,
         backlog: Option<i32>,
         visitor: Arc<dyn Visitor>,
-    ) -> Result<Listener> {
+    ) -> Result<Box<dyn Listener>> {
         let _blocked = self.block();
-        Listener::open(&self.shared, at, backlog, visitor)
+        let listener = TcpListener::open(&self.shared, at, backlog, visitor)?;
+        Ok(Box::new(listener))
     }
 
-    /// Begins to connect to the server at `to`, from `from` if given.
-    pub fn connect(
+    fn connect(
         &self,
         to: SocketAddr,
         from: Option<SocketAddr>,
         owner: Arc<dyn Owner>,
-    ) -> Result<Endpoint> {
+    ) -> Result<Box<dyn Endpoint>> {
         let _blocked = self.block();
         let conn = Conn::client(&self.shared, to, from, owner)?;
-        Ok(Endpoint { conn })
+        Ok(Box::new(TcpEndpoint { conn }))
     }
 
-    /// Accepts a client with private data, or what the owner packs. The request is used up, also
-    /// when this fails: the client is rejected then, unless it went (`CONNECTION_RESET`).
-    pub fn accept(
+    fn accept(
         &self,
         request: RequestId,
         owner: Arc<dyn Owner>,
         private: &[u8],
-    ) -> Result<Endpoint> {
+    ) -> Result<Box<dyn Endpoint>> {
         let _blocked = self.block();
         let conn = self.shared.take_request(request)?;
         conn.accept(owner, private)?;
-        Ok(Endpoint { conn })
+        Ok(Box::new(TcpEndpoint { conn }))
     }
 
-    /// Turns a client down; `NOT_CONNECTED` when it went before.
-    pub fn reject(&self, request: RequestId) -> Result<()> {
+    fn reject(&self, request: RequestId) -> Result<()> {
         let _blocked = self.block();
         self.shared.take_request(request)?.reject()
     }
 }
 
-impl Drop for Manager {
+impl Drop for TcpManager {
     fn drop(&mut self) {
         let _blocked = self.shared.ctx.block();
         let requests = core::mem::take(&mut *self.shared.requests.lock());
