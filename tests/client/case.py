@@ -31,7 +31,7 @@ class Case:
     raises `Missing` when that is not to be had, and is called for the cases that run, only. `env`, or what it returns, goes on top of an environment without UCX_*;
     `check(text)` says what is wrong with what was printed, "" if nothing is. `ucx` is the number of processes that must have loaded UCX, all of it from our prefix. A client that
     finds the library by another way than LD_LIBRARY_PATH has `switch(prefix)`, which prepares that and gives the
-    variables for it. With `routed`, our library must have told that messages went by the transports of UCX_TLS. One that
+    variables for it, and `swapped` says how. With `routed`, our library must have told that messages went by the transports of UCX_TLS. One that
     `refuses` must end with another status than 0. `numbers(text)` lists what the client has computed, which has to be
     the same on both libraries."""
     client: str
@@ -46,6 +46,7 @@ class Case:
     long: bool = False
     limit: int = 120
     switch: object = None
+    swapped: str = "LD_LIBRARY_PATH"
     cwd: pathlib.Path | None = None
     routed: bool = False
     refuses: bool = False

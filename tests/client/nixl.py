@@ -47,4 +47,5 @@ def cases():
                     return [installed(version) / "bin/python", path, way]
                 short = (version, tls, way) in [("1.0.0", "all", "two")]
                 yield Case("NIXL", version, "writes, reads and notifications", tls, ranks, command, all_parts(path),
-                           switch=functools.partial(switch, version), long=not short)
+                           switch=functools.partial(switch, version),
+                           swapped="links in a copy of the package", long=not short)

@@ -47,4 +47,4 @@ def cases():
                    lambda: [connex(), engine], all_parts(engine), long=tls != "all",
                    env=lambda: {"LD_LIBRARY_PATH": upstream(), "UCX_TCP_CM_REUSEADDR": "y"})
         yield Case("distributed-ucxx", DASK, "Dask cluster of two workers", tls, 3, lambda: [dask(), cluster],
-                   all_parts(cluster), switch=ucxx_api.switch, long=tls != "all")
+                   all_parts(cluster), switch=ucxx_api.switch, swapped=ucxx_api.SWAPPED, long=tls != "all")

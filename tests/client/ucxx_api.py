@@ -23,6 +23,9 @@ def interpreter():
     return wheels("ucxx", *PACKAGES, options=["--no-deps"]) / "bin/python"
 
 
+SWAPPED = "variables of its loader"
+
+
 def switch(prefix):
     """The package loads its own library by path unless it is told to look for one."""
     return {"LD_LIBRARY_PATH": str(prefix / "lib"), "RAPIDS_LIBUCX_PREFER_SYSTEM_LIBRARY": "true"}
@@ -31,7 +34,7 @@ def switch(prefix):
 def program(name, what, tls, way, *words, long):
     path = PROGRAMS / f"{name}.py"
     return Case("ucxx", VERSION, what, tls, 1 if way == "one" else 2, lambda: [interpreter(), path, way, *words],
-                all_parts(path), switch=switch, long=long)
+                all_parts(path), switch=switch, swapped=SWAPPED, long=long)
 
 
 @functools.cache
@@ -62,7 +65,7 @@ def benchmark(backend, api, tls):
                 "--n-bytes", "100000", "--n-iter", "20", "--no-detailed-report", *api]
     what = " ".join([f"its benchmark {backend}", *(word.strip("-") for word in api)])
     return Case("ucxx", VERSION, what, tls, 2, command, lambda text: "" if "Bandwidth" in text else "no bandwidth",
-                switch=switch, long=True)
+                switch=switch, swapped=SWAPPED, long=True)
 
 
 def cases():
