@@ -19,6 +19,7 @@ APT = TARGET.resolve() / "clients/apt"
 # 1.21 on, which have one more argument of ucs_memtype_cache_update.
 LIBFABRIC, LIBFABRIC_UCX = ("libfabric", "2.1.0", "trixie"), "1.20.1"
 MPICH_SUITE = ("mpich", "4.0.2", "bookworm")
+UPSTREAM = ("ucx", "1.13.1", "bookworm")
 # All but the provider for UCX: what else would be tested is not this library.
 PROVIDERS = ["verbs", "psm2", "psm3", "efa", "opx", "usnic", "rxm", "rxd", "udp", "sockets", "shm", "sm2", "mrail", "tcp",
              "lnx", "lpp"]

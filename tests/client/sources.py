@@ -18,7 +18,7 @@ from python import PROGRAMS
 
 VARIABLE = "FERRUCX_CLIENT_SOURCES"
 BUILT = TARGET / "clients/sources"
-VERSIONS = {"mercury": "2.4.1", "ucc": "1.8.0", "sos": "1.5.2", "ucx": "1.22.0"}
+VERSIONS = {"mercury": "2.4.1", "ucc": "1.8.0", "sos": "1.5.3", "ucx": "1.22.0"}
 MERCURY = [f"{test}_ucx_all{mode}" for test in ("rpc", "bulk") for mode in ("_busy", "", "_busy_self", "_self")]
 MERCURY += ["kill_ucx_all_busy", "kill_ucx_all"]
 COLLECTIVES = ["allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "barrier", "bcast", "gather", "gatherv",
@@ -96,11 +96,12 @@ def sos():
     need("gcc", "make", "autoconf", "automake", "libtool", "mpich")
     folder = prepared("sos")
     source = folder / "source"
+    units = source / "modules/tests-sos/test/unit"
     steps(folder, (source, ["./autogen.sh"]),
           (source, ["./configure", f"--prefix={folder / 'install'}", f"--with-ucx={without_libtool(VERSIONS['ucx'])}", "--enable-pmi-simple",
                     "--disable-fortran"]),
-          (source, ["make", "-j2", "install"]), (source / "test/unit", ["make", "-j2", "TESTS=", "check"]))
-    return [source / "test/unit", folder / "install/lib"]
+          (source, ["make", "-j2", "install"]), (units, ["make", "-j2", "TESTS=", "check"]))
+    return [units, folder / "install/lib"]
 
 
 def collective(name):
