@@ -59,12 +59,12 @@ impl Ep {
     }
 
     /// The id of the remote endpoint, which some messages name. `NO_RESOURCE` while it is not known: the queue waits for
-    /// the answer to the wire-up request.
+    /// the answer to the wire-up request, which has to stand in the queue before such a message.
     pub fn upstream_name(&self) -> Result<u64> {
         match self.remote_ep.get() {
             Some(remote) => Ok(remote.id.0),
             None => {
-                self.send_wireup();
+                debug_assert!(self.is_wireup_sent());
                 self.send_queue.set_held(true);
                 Err(Status::NO_RESOURCE)
             }

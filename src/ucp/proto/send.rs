@@ -63,8 +63,9 @@ pub fn start(
     // The receiver of a first fragment has to learn it when no others follow.
     let in_fragments =
         matches!(stage, Stage::Fragments { .. }) && !matches!(kind, MessageKind::Stream { .. });
-    // Upstream learns it where the message names an endpoint.
-    let in_fragments = in_fragments && !ep.is_upstream();
+    // Upstream's tagged fragments have numbers that need no name; those of active messages name the endpoint.
+    let in_fragments =
+        in_fragments && (!ep.is_upstream() || matches!(kind, MessageKind::Am { .. }));
     if stage == Stage::Rndv(SenderState::SendRts) || in_fragments {
         ep.send_wireup();
     }
