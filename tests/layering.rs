@@ -485,7 +485,7 @@ const MAY_NAME: [(&str, &str, &str); 8] = [
         "the folder of this process in /proc",
     ),
     (
-        "ucp/proto/table.rs",
+        "ucp/proto/table/mod.rs",
         "self",
         "the scope of an endpoint to its own worker, as upstream prints it",
     ),

@@ -3,7 +3,11 @@
 //! Read by `ucp_config_read`; a context keeps the values it was made with.
 #![forbid(unsafe_code)]
 
-use crate::ucs::config::{Config, Kind, Row, Table, global, is_of_foreign_component, ucm};
+use crate::c::{
+    UCP_OP_ATTR_FLAG_FAST_CMPL, UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL, UCP_OP_ATTR_FLAG_MULTI_SEND,
+    UCP_OP_ATTR_FLAG_NO_IMM_CMPL,
+};
+use crate::ucs::config::{Config, Kind, Row, Table, global, is_of_foreign_component, ucm, var};
 use crate::ucs::{Result, Status};
 use crate::uct::registry;
 use crate::{ucs_debug, ucs_error};
@@ -36,6 +40,22 @@ pub const ATOMIC_MODES: &[&str] = &["cpu", "device", "guess"];
 pub const FENCE_MODES: &[&str] = &["weak", "strong", "auto", "ep_based"];
 const VERSIONS: &[&str] = &["v1", "v2"];
 const OP_FLAGS: &[&str] = &["no_imm_cmpl", "fast_cmpl", "force_imm_cmpl", "multi_send"];
+/// What they are in `ucp_request_param_t`.
+const OP_ATTR_FLAGS: [u32; OP_FLAGS.len()] = [
+    UCP_OP_ATTR_FLAG_NO_IMM_CMPL,
+    UCP_OP_ATTR_FLAG_FAST_CMPL,
+    UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL,
+    UCP_OP_ATTR_FLAG_MULTI_SEND,
+];
+
+/// `UCX_EXTRA_OP_ATTR_FLAGS`, as `UCP_OP_ATTR_FLAG_*`.
+pub fn extra_op_flags(config: &Config) -> u32 {
+    let given = config.bitmap(var!(TABLE, "EXTRA_OP_ATTR_FLAGS"));
+    let flags = OP_ATTR_FLAGS.iter().enumerate();
+    flags
+        .filter(|(bit, _)| given >> bit & 1 != 0)
+        .fold(0, |all, (_, flag)| all | flag)
+}
 
 const PLACES: &[(&str, &str)] = &[
     ("intra", "peers on the same node"),
@@ -636,7 +656,7 @@ pub static TABLE: Table = Table {
             "PROTO_INFO",
             "auto",
             Kind::Str,
-            "Print the chosen protocols: y, n, auto, used, or a pattern of endpoint names.",
+            "Print the chosen protocols: y, n, auto, used (at the end, with the number of operations), or a pattern of titles.",
         ),
         Row::without_effect(
             "RNDV_ALIGN_THRESH",
@@ -699,12 +719,11 @@ pub static TABLE: Table = Table {
             "Prefetch what the global registration covers.",
             "the address space is not registered as a whole",
         ),
-        Row::without_effect(
+        Row::new(
             "EXTRA_OP_ATTR_FLAGS",
             "",
-            &Kind::Bitmap(OP_FLAGS),
-            "Flags that every operation gets besides its own.",
-            "operations have the flags that the program gives",
+            Kind::Bitmap(OP_FLAGS),
+            "Flags that every operation on a buffer gets besides its own.",
         ),
         Row::without_effect(
             "MAX_PRIORITY_EPS",

@@ -13,13 +13,15 @@ impl<T> Default for Interner<T> {
 }
 
 impl<T: PartialEq> Interner<T> {
-    /// The number of a new value; `None` for a known one.
-    pub fn insert_if_new(&self, value: T) -> Option<usize> {
+    /// The number of a value, and whether it is new.
+    pub fn number(&self, value: T) -> (usize, bool) {
         let mut known = self.0.borrow_mut();
-        if known.contains(&value) {
-            return None;
+        match known.iter().position(|other| *other == value) {
+            Some(number) => (number, false),
+            None => {
+                known.push(value);
+                (known.len() - 1, true)
+            }
         }
-        known.push(value);
-        Some(known.len() - 1)
     }
 }

@@ -3,7 +3,7 @@
 //! `context`: transports and configuration. `worker`: the roof, which puts everything together; `worker_core`: the part of
 //! it that all floors see. `handlers`: the handlers of received messages. `ep`: endpoints. `request`: requests; `op`: the
 //! states of operations in them; `composite` joins several operations in one. `proto`: the protocol engine for all kinds of
-//! messages; `plan`: its thresholds, `rndv_state`: the states of a rendezvous, `rndv_tuner`: its
+//! messages; `plan`: its thresholds, `protocol_info`: which tables of them are printed, `rndv_state`: the states of a rendezvous, `rndv_tuner`: its
 //! measured choice between get and fragments, `rts`: a message that
 //! waits at its sender. `tag`, `am`, `stream`, `rma`: the kinds of messages; `atomic`: atomics on a word. `mem`: memory
 //! for remote access, `reg`: what memory domains know, `reg_cache`: what they keep of it for the next transfer,
@@ -40,6 +40,7 @@ pub mod op;
 pub mod plan;
 pub mod progress_thread;
 pub mod proto;
+pub mod protocol_info;
 pub mod reg;
 pub mod reg_cache;
 pub mod regions;

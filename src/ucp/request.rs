@@ -78,29 +78,33 @@ impl Param {
         memh: core::ptr::null(),
     };
 
-    /// The buffer of an operation.
+    /// The buffer of an operation. Where operations are examined, these get the configuration's flags, and
+    /// `count_operation` is called.
     ///
     /// # Safety
     /// The buffer must be what the datatype says, until the operation completes, and the memory
     /// handle alive.
     #[inline]
     pub unsafe fn data(
-        &self,
+        &mut self,
         worker: &Core,
         buffer: *mut c_void,
         count: usize,
         side: Side,
+        count_operation: impl FnOnce(&Param, &Data),
     ) -> Result<Data> {
         let is_plain = self.memh.is_null()
             && self.mask & UCP_OP_ATTR_FIELD_MEMORY_TYPE == 0
-            && !worker.tells_memory();
+            && !worker.examines_operations();
         // SAFETY: by the caller's promise.
         unsafe {
             if is_plain {
-                Data::new(buffer, count, self.datatype, side)
-            } else {
-                self.described(worker, buffer, count, side)
+                return Data::new(buffer, count, self.datatype, side);
             }
+            self.mask |= worker.extra_flags;
+            let data = self.described(worker, buffer, count, side)?;
+            count_operation(self, &data);
+            Ok(data)
         }
     }
 
@@ -149,6 +153,9 @@ impl Param {
         Ok(reached(context, data, kind))
     }
 }
+
+/// For operations that are not counted.
+pub fn not_counted(_: &Param, _: &Data) {}
 
 /// A buffer in memory of a type, so that its bytes are reached.
 fn reached(context: &Context, data: Data, kind: ucs_memory_type_t) -> Data {

@@ -332,6 +332,9 @@ impl Drop for Worker {
             super::tag::recv::sender_gone(self, &message, Status::CANCELED);
         }
         self.failover.close();
+        if let Some(used) = &self.proto.used {
+            used.print(self);
+        }
         // Nothing calls from the async thread any more after this.
         drop(self.wireup.cm.take());
         self.core.close();

@@ -7,10 +7,11 @@
 
 use super::after_fork;
 use super::buffers::Buffers;
-use super::config::TABLE;
+use super::config::{TABLE, extra_op_flags};
 use super::context::{Context, unique_id};
 use super::counters::Counters;
 use super::idle;
+use super::protocol_info::ProtocolInfo;
 use super::spin::Spin;
 use super::unexpected::Unexpected;
 use super::wakeup::Wakeup;
@@ -129,7 +130,10 @@ pub struct Core {
     /// The lock of MULTI mode; recursive.
     pub lock: BiasedLock,
     tells_memory: bool,
+    examines_operations: bool,
     general_paths: bool,
+    /// `UCX_EXTRA_OP_ATTR_FLAGS`, as `UCP_OP_ATTR_FLAG_*`.
+    pub extra_flags: u32,
     pub buffers: Buffers,
     pub unexpected: Unexpected,
     pub wakeup: Wakeup,
@@ -168,11 +172,17 @@ impl Core {
             params.thread_mode = UCS_THREAD_MODE_MULTI;
         }
         let tells_memory = context.device_memory.is_there();
+        let extra_flags = extra_op_flags(&context.config);
+        let examines_operations = tells_memory
+            || extra_flags != 0
+            || ProtocolInfo::of(&context.config) == ProtocolInfo::Used;
         Ok(Core {
             context,
             hooks,
             tells_memory,
-            general_paths: tells_memory || params.thread_mode == UCS_THREAD_MODE_MULTI,
+            examines_operations,
+            general_paths: examines_operations || params.thread_mode == UCS_THREAD_MODE_MULTI,
+            extra_flags,
             uuid: unique_id(),
             inherited: Cell::new(false),
             refused_process: Cell::new(false),
@@ -224,7 +234,14 @@ impl Core {
         self.tells_memory
     }
 
-    /// Whether its operations take no shortcut: a lock has to be taken, or the memory's type to be found out.
+    /// Whether each operation is looked at before it starts: for the type of its memory, for flags that the configuration
+    /// adds, or to count it.
+    #[inline(always)]
+    pub fn examines_operations(&self) -> bool {
+        self.examines_operations
+    }
+
+    /// Whether its operations take no shortcut: a lock has to be taken, or each operation is examined.
     #[inline(always)]
     pub fn takes_general_paths(&self) -> bool {
         self.general_paths

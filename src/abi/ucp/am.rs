@@ -7,7 +7,8 @@ use crate::c::prelude::*;
 use crate::ucp::am::{AmHandler, Function, recv, send};
 use crate::ucp::dt::Side;
 use crate::ucp::proto::send::try_short;
-use crate::ucp::request::{Info, Param, Posted, expect_host};
+use crate::ucp::proto::table::{self, Verb};
+use crate::ucp::request::{Info, Param, Posted, expect_host, not_counted};
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
@@ -34,7 +35,7 @@ unsafe fn post(
     header: (*const c_void, usize),
     buffer: *const c_void,
     count: usize,
-    param: &Param,
+    mut param: Param,
 ) -> Result<Posted> {
     // SAFETY: by the caller's promise.
     let ep = unsafe { ep(h) };
@@ -49,8 +50,18 @@ unsafe fn post(
     // SAFETY: as above.
     let header = unsafe { Payload::new(header.0.cast(), header.1) };
     // SAFETY: as above.
-    let data = unsafe { param.data(ep.worker(), buffer.cast_mut(), count, Side::Send) }?;
-    send::post(ep, param, id, header, data)
+    let data = unsafe {
+        param.data(
+            ep.worker(),
+            buffer.cast_mut(),
+            count,
+            Side::Send,
+            |param, data| {
+                table::count_message(ep, Verb::Am, data, send::rndv_policy(param));
+            },
+        )
+    }?;
+    send::post(ep, &param, id, header, data)
 }
 
 /// Registers an old-style handler of active messages, or removes one.
@@ -120,7 +131,7 @@ pub unsafe extern "C" fn ucp_am_send_nb(
         ..param::old_send(datatype, cb)
     };
     // SAFETY: the caller's arguments.
-    status_ptr(unsafe { post(ep, id.into(), (core::ptr::null(), 0), buffer, count, &param) })
+    status_ptr(unsafe { post(ep, id.into(), (core::ptr::null(), 0), buffer, count, param) })
 }
 
 /// Registers a handler of active messages, or removes one. Messages without a handler are dropped.
@@ -268,7 +279,7 @@ unsafe fn send_any(call: &SendCall) -> ucs_status_ptr_t {
     unsafe {
         let to = self::ep(call.ep);
         let _guard = enter(to.worker());
-        if !to.worker().tells_memory()
+        if !to.worker().examines_operations()
             && let Some((word, len)) = short_message(call)
             && let Some(sent) = try_short(to, AmId::Am, word, Payload::new(call.buffer.cast(), len))
         {
@@ -281,7 +292,7 @@ unsafe fn send_any(call: &SendCall) -> ucs_status_ptr_t {
             call.header,
             call.buffer,
             call.count,
-            &param,
+            param,
         ))
     }
 }
@@ -295,16 +306,16 @@ unsafe fn fetch(
     data_desc: *mut c_void,
     buffer: *mut c_void,
     count: usize,
-    param: &Param,
+    mut param: Param,
 ) -> Result<(Posted, Info)> {
     // SAFETY: by the caller's promise.
     let w = unsafe { worker(h) };
     w.check_process()?;
     let _guard = enter(w);
     // SAFETY: as above.
-    let data = unsafe { param.data(w, buffer, count, Side::Receive) };
+    let data = unsafe { param.data(w, buffer, count, Side::Receive, not_counted) };
     match data {
-        Ok(data) => recv::fetch(w, data_desc, data, param),
+        Ok(data) => recv::fetch(w, data_desc, data, &param),
         Err(e) => {
             // The descriptor is used up by a call that fails too.
             recv::release(w, data_desc);
@@ -340,7 +351,7 @@ pub unsafe extern "C" fn ucp_am_recv_data_nbx(
     unsafe {
         let length_at = param::length(param);
         let param = param::read(param, Which::Recv);
-        match fetch(worker, data_desc, buffer, count, &param) {
+        match fetch(worker, data_desc, buffer, count, param) {
             Ok((Posted::Done, info)) => {
                 if !length_at.is_null() {
                     length_at.write(info.length);

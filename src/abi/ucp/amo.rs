@@ -6,7 +6,8 @@ use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::atomic::{Atomic, AtomicOperation};
 use crate::ucp::dt::Side;
-use crate::ucp::request::{Param, Posted, expect_host, in_device};
+use crate::ucp::proto::table::{self, Verb};
+use crate::ucp::request::{Param, Posted, expect_host, in_device, not_counted};
 use crate::ucp::rkey::RemoteKey;
 use crate::ucp::rma::post;
 use crate::ucp::worker_core::Core;
@@ -35,7 +36,14 @@ unsafe fn run(
         );
         return Err(Status::INVALID_PARAM);
     }
-    expect_host(ep.worker(), atomic.reply.cast())?;
+    if ep.worker().examines_operations() {
+        expect_host(ep.worker(), atomic.reply.cast())?;
+        let verb = match post::is_mapped(ep, key) {
+            true => Verb::AtomicMapped,
+            false => Verb::Atomic,
+        };
+        table::count_access(ep, verb);
+    }
     let posted = post::atomic(ep, param, atomic, address, key)?;
     if matches!(posted, Posted::Done) {
         done(ep.worker());
@@ -548,7 +556,7 @@ unsafe fn any(
     param: *const ucp_request_param_t,
 ) -> ucs_status_ptr_t {
     // SAFETY: the caller's struct.
-    let parsed = unsafe { param::read(param, Which::Send) };
+    let mut parsed = unsafe { param::read(param, Which::Send) };
     // SAFETY: as above.
     let args = unsafe { RequestArgs::new(param) };
     let reply = args.reply_buffer().unwrap_or(core::ptr::null_mut());
@@ -564,7 +572,7 @@ unsafe fn any(
     // SAFETY: a live endpoint.
     let worker = unsafe { self::ep(ep) }.worker();
     // SAFETY: the caller's operand.
-    let operand = unsafe { parsed.data(worker, buffer.cast_mut(), count, Side::Send) };
+    let operand = unsafe { parsed.data(worker, buffer.cast_mut(), count, Side::Send, not_counted) };
     let value = operand.and_then(|data| match data.contiguous() {
         // SAFETY: the caller's operand.
         Some(at) => unsafe { word(worker, at.cast(), size) },

@@ -5,6 +5,8 @@ use super::param::{self, NULL_PTR, RequestArgs, Which, enter, status_ptr};
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::dt::Side;
+use crate::ucp::ep::Ep;
+use crate::ucp::proto::table::{self, Verb};
 use crate::ucp::proto::zcopy::Direction;
 use crate::ucp::request::{Param, Posted};
 use crate::ucp::rkey::RemoteKey;
@@ -69,7 +71,7 @@ unsafe fn now_locked(direction: Direction, t: &Target, len: usize) -> bool {
     unsafe {
         let (ep, key) = (ep(t.ep), &*t.rkey.cast::<RemoteKey>());
         let _guard = enter(ep.worker());
-        !ep.worker().tells_memory()
+        !ep.worker().examines_operations()
             && post::copy_mapped(ep, direction, t.buffer.cast(), len, t.address, key)
     }
 }
@@ -78,7 +80,7 @@ unsafe fn now_locked(direction: Direction, t: &Target, len: usize) -> bool {
 ///
 /// # Safety
 /// Handles live; the buffer as the datatype says.
-unsafe fn access(direction: Direction, t: &Target, param: &Param) -> Result<Posted> {
+unsafe fn access(direction: Direction, t: &Target, mut param: Param) -> Result<Posted> {
     // SAFETY: by the caller's promise.
     let (ep, key) = unsafe { (ep(t.ep), &*t.rkey.cast::<RemoteKey>()) };
     let _guard = enter(ep.worker());
@@ -88,11 +90,26 @@ unsafe fn access(direction: Direction, t: &Target, param: &Param) -> Result<Post
         Side::Receive
     };
     // SAFETY: as above.
-    let data = unsafe { param.data(ep.worker(), t.buffer, t.count, side) }?;
+    let data = unsafe {
+        param.data(ep.worker(), t.buffer, t.count, side, |_, _| {
+            count_access(ep, direction, key);
+        })
+    }?;
     match direction {
-        Direction::Put => post::put(ep, param, data, t.address, key),
-        Direction::Get => post::get(ep, param, data, t.address, key),
+        Direction::Put => post::put(ep, &param, data, t.address, key),
+        Direction::Get => post::get(ep, &param, data, t.address, key),
     }
+}
+
+/// Counts an access, where the configuration wants that.
+fn count_access(ep: &Ep, direction: Direction, key: &RemoteKey) {
+    let verb = match (direction, post::is_mapped(ep, key)) {
+        (Direction::Put, false) => Verb::Put,
+        (Direction::Put, true) => Verb::PutMapped,
+        (Direction::Get, false) => Verb::Get,
+        (Direction::Get, true) => Verb::GetMapped,
+    };
+    table::count_access(ep, verb);
 }
 
 /// Accesses and waits.
@@ -103,7 +120,7 @@ unsafe fn blocking(direction: Direction, t: &Target) -> ucs_status_t {
     // SAFETY: by the caller's promise.
     unsafe {
         let w = ep(t.ep).worker();
-        wait(w, access(direction, t, &Param::PLAIN))
+        wait(w, access(direction, t, Param::PLAIN))
     }
 }
 
@@ -115,7 +132,7 @@ unsafe fn implicit(direction: Direction, t: &Target) -> ucs_status_t {
     // SAFETY: by the caller's promise. The lock spans giving the request back.
     let _guard = enter(unsafe { ep(t.ep) }.worker());
     // SAFETY: as above.
-    match unsafe { access(direction, t, &Param::PLAIN) } {
+    match unsafe { access(direction, t, Param::PLAIN) } {
         Ok(Posted::Done) => UCS_OK,
         Ok(Posted::Request(req)) => {
             // Given back at its end.
@@ -135,7 +152,7 @@ unsafe fn put_list(
     local: *const ucp_dt_local_sgl_t,
     count: usize,
     param: *const ucp_request_param_t,
-    parsed: &Param,
+    mut parsed: Param,
 ) -> Result<Posted> {
     // SAFETY: every release has the mask.
     let args = unsafe { RequestArgs::new(param) };
@@ -152,12 +169,16 @@ unsafe fn put_list(
     unsafe {
         let ep = ep(h);
         let _guard = enter(ep.worker());
+        if ep.worker().examines_operations() {
+            parsed.mask |= ep.worker().extra_flags;
+            table::count_access(ep, Verb::Put);
+        }
         let lists = Lists {
             local: *local,
             remote: *remote,
             count,
         };
-        list::put(ep, parsed, &lists)
+        list::put(ep, &parsed, &lists)
     }
 }
 
@@ -309,7 +330,7 @@ pub unsafe extern "C" fn ucp_put_nb(
         access(
             Direction::Put,
             &t,
-            &param::old_send(Param::PLAIN.datatype, cb),
+            param::old_send(Param::PLAIN.datatype, cb),
         )
     })
 }
@@ -346,7 +367,7 @@ pub unsafe extern "C" fn ucp_get_nb(
         access(
             Direction::Get,
             &t,
-            &param::old_send(Param::PLAIN.datatype, cb),
+            param::old_send(Param::PLAIN.datatype, cb),
         )
     })
 }
@@ -388,10 +409,10 @@ pub unsafe extern "C" fn ucp_put_nbx(
         let parsed = param::read(param, Which::Send);
         if parsed.datatype == UCP_DATATYPE_SGL.into() {
             non_null!(NULL_PTR; buffer);
-            return status_ptr(put_list(ep, buffer.cast(), count, param, &parsed));
+            return status_ptr(put_list(ep, buffer.cast(), count, param, parsed));
         }
         non_null!(NULL_PTR; rkey);
-        status_ptr(access(Direction::Put, &t, &parsed))
+        status_ptr(access(Direction::Put, &t, parsed))
     }
 }
 
@@ -426,6 +447,6 @@ pub unsafe extern "C" fn ucp_get_nbx(
         if now(Direction::Get, &t, param) {
             return core::ptr::null_mut();
         }
-        status_ptr(access(Direction::Get, &t, &param::read(param, Which::Send)))
+        status_ptr(access(Direction::Get, &t, param::read(param, Which::Send)))
     }
 }

@@ -6,7 +6,8 @@ use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::dt::{Side, plain_bytes};
 use crate::ucp::ep::Ep;
-use crate::ucp::request::{Callback, Param, Posted, Req};
+use crate::ucp::proto::table::{self, Verb};
+use crate::ucp::request::{Callback, Param, Posted, Req, not_counted};
 use crate::ucp::stream::{recv, send};
 use crate::ucs::{Result, Status};
 
@@ -18,14 +19,24 @@ unsafe fn post_send(
     h: ucp_ep_h,
     buffer: *const c_void,
     count: usize,
-    param: &Param,
+    mut param: Param,
 ) -> Result<Posted> {
     // SAFETY: by the caller's promise.
     let ep = unsafe { ep(h) };
     let _guard = enter(ep.worker());
     // SAFETY: as above.
-    let data = unsafe { param.data(ep.worker(), buffer.cast_mut(), count, Side::Send) }?;
-    send::post(ep, param, data)
+    let data = unsafe {
+        param.data(
+            ep.worker(),
+            buffer.cast_mut(),
+            count,
+            Side::Send,
+            |param, data| {
+                table::count_message(ep, Verb::Stream, data, send::rndv_policy(param));
+            },
+        )
+    }?;
+    send::post(ep, &param, data)
 }
 
 /// Receives on a stream, and tells the bytes of an immediate end.
@@ -37,21 +48,21 @@ unsafe fn post_recv(
     buffer: *mut c_void,
     count: usize,
     length: *mut usize,
-    param: &Param,
+    mut param: Param,
 ) -> Result<Posted> {
     // SAFETY: by the caller's promise.
     let ep = unsafe { ep(h) };
     let _guard = enter(ep.worker());
     let dt = param.datatype;
     // SAFETY: as above.
-    let data = unsafe { param.data(ep.worker(), buffer, count, Side::Receive) }?;
+    let data = unsafe { param.data(ep.worker(), buffer, count, Side::Receive, not_counted) }?;
     let unit = if dt & u64::from(UCP_DATATYPE_CLASS_MASK) == u64::from(UCP_DATATYPE_CONTIG) {
         (dt >> UCP_DATATYPE_SHIFT) as usize
     } else {
         1
     };
     let wait_all = param.flags & UCP_STREAM_RECV_FLAG_WAITALL != 0;
-    let (posted, bytes) = recv::post(ep, param, data, unit, wait_all)?;
+    let (posted, bytes) = recv::post(ep, &param, data, unit, wait_all)?;
     if (bytes > 0 || matches!(posted, Posted::Done)) && !length.is_null() {
         // SAFETY: by the caller's promise.
         unsafe { length.write(bytes) };
@@ -89,7 +100,7 @@ pub unsafe extern "C" fn ucp_stream_send_nb(
         ..param::old_send(datatype, cb)
     };
     // SAFETY: the caller's arguments.
-    status_ptr(unsafe { post_send(ep, buffer, count, &param) })
+    status_ptr(unsafe { post_send(ep, buffer, count, param) })
 }
 
 /// Old form of `ucp_stream_recv_nbx`.
@@ -153,7 +164,7 @@ unsafe fn recv_any_nb(
         ..param::old(datatype, callback, false)
     };
     // SAFETY: by the caller's promise.
-    unsafe { take_or_post(h, to, buffer, count, length, &param) }
+    unsafe { take_or_post(h, to, buffer, count, length, param) }
 }
 
 /// Lists endpoints with stream data that was not received. An endpoint is listed once for what has
@@ -270,7 +281,7 @@ unsafe fn send_any(call: &SendCall) -> ucs_status_ptr_t {
     unsafe {
         let to = self::ep(ep);
         let _guard = enter(to.worker());
-        if !to.worker().tells_memory()
+        if !to.worker().examines_operations()
             && let Some(len) = param::plain_length(param, buffer, count)
             && let Some(route) = to.send_queue.short_route(len.saturating_add(WORD))
             && send::send_short(to, route, buffer.cast(), len) == UCS_OK
@@ -278,7 +289,7 @@ unsafe fn send_any(call: &SendCall) -> ucs_status_ptr_t {
             return core::ptr::null_mut();
         }
         let param = param::read(param, Which::Send);
-        status_ptr(post_send(ep, buffer, count, &param))
+        status_ptr(post_send(ep, buffer, count, param))
     }
 }
 
@@ -373,7 +384,7 @@ unsafe fn recv_any(
         let immediate = (*param).op_attr_mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL == 0;
         let to = plain_buffer(param, buffer, count).filter(|_| immediate);
         let param = param::read(param, Which::Recv);
-        take_or_post(h, to, buffer, count, length, &param)
+        take_or_post(h, to, buffer, count, length, param)
     }
 }
 
@@ -387,7 +398,7 @@ unsafe fn take_or_post(
     buffer: *mut c_void,
     count: usize,
     length: *mut usize,
-    param: &Param,
+    param: Param,
 ) -> ucs_status_ptr_t {
     // SAFETY: by the caller's promise.
     unsafe {

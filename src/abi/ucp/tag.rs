@@ -8,8 +8,10 @@ use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::dt::Side;
 use crate::ucp::op::MessageKind;
+use crate::ucp::plan::RndvPolicy;
 use crate::ucp::proto::send;
-use crate::ucp::request::{Callback, Info, Param, Posted, Req};
+use crate::ucp::proto::table::{self, Verb};
+use crate::ucp::request::{Callback, Info, Param, Posted, Req, not_counted};
 use crate::ucp::tag::{probe, recv};
 use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
@@ -25,14 +27,29 @@ unsafe fn post_send(
     buffer: *const c_void,
     count: usize,
     kind: MessageKind,
-    param: &Param,
+    mut param: Param,
 ) -> Result<Posted> {
     // SAFETY: by the caller's promise.
     let ep = unsafe { ep(h) };
     let _guard = enter(ep.worker());
     // SAFETY: as above.
-    let data = unsafe { param.data(ep.worker(), buffer.cast_mut(), count, Side::Send) }?;
-    send::start(ep, param, data, kind, param.rndv_policy())
+    let data = unsafe {
+        param.data(
+            ep.worker(),
+            buffer.cast_mut(),
+            count,
+            Side::Send,
+            |param, data| {
+                let verb = match kind {
+                    MessageKind::TagSync { .. } => Verb::TagSync,
+                    _ if param.rndv_policy() == RndvPolicy::LongOnly => Verb::TagFast,
+                    _ => Verb::Tag,
+                };
+                table::count_message(ep, verb, data, param.rndv_policy());
+            },
+        )
+    }?;
+    send::start(ep, &param, data, kind, param.rndv_policy())
 }
 
 /// Sends a short message if it can leave at once.
@@ -65,14 +82,14 @@ unsafe fn post_recv(
     count: usize,
     tag: ucp_tag_t,
     mask: ucp_tag_t,
-    param: &Param,
+    mut param: Param,
 ) -> Result<(Posted, Info)> {
     // SAFETY: by the caller's promise.
     let w = unsafe { worker(h) };
     let _guard = enter(w);
     // SAFETY: as above.
-    let data = unsafe { param.data(w, buffer, count, Side::Receive) }?;
-    recv::post(w, param, data, tag, mask)
+    let data = unsafe { param.data(w, buffer, count, Side::Receive, not_counted) }?;
+    recv::post(w, &param, data, tag, mask)
 }
 
 /// Receives a message that a probe took.
@@ -84,7 +101,7 @@ unsafe fn post_msg_recv(
     buffer: *mut c_void,
     count: usize,
     message: ucp_tag_message_h,
-    param: &Param,
+    mut param: Param,
 ) -> Result<(Posted, Info)> {
     // SAFETY: by the caller's promise.
     let w = unsafe { worker(h) };
@@ -92,8 +109,8 @@ unsafe fn post_msg_recv(
     let _guard = enter(w);
     // SAFETY: as above.
     unsafe {
-        let data = param.data(w, buffer, count, Side::Receive)?;
-        recv::post_taken(w, param, data, message)
+        let data = param.data(w, buffer, count, Side::Receive, not_counted)?;
+        recv::post_taken(w, &param, data, message)
     }
 }
 
@@ -128,7 +145,7 @@ pub unsafe extern "C" fn ucp_tag_send_nb(
     non_null!(NULL_PTR; ep);
     let param = param::old_send(datatype, cb);
     // SAFETY: the caller's arguments.
-    status_ptr(unsafe { post_send(ep, buffer, count, MessageKind::Tag { tag }, &param) })
+    status_ptr(unsafe { post_send(ep, buffer, count, MessageKind::Tag { tag }, param) })
 }
 
 /// Sends a tagged message with a request of the caller.
@@ -158,7 +175,7 @@ pub unsafe extern "C" fn ucp_tag_send_nbr(
     non_null!(UCS_ERR_INVALID_PARAM; ep, req);
     let param = param::old_with_request(datatype, req);
     // SAFETY: the caller's arguments.
-    status_code(unsafe { post_send(ep, buffer, count, MessageKind::Tag { tag }, &param) })
+    status_code(unsafe { post_send(ep, buffer, count, MessageKind::Tag { tag }, param) })
 }
 
 /// Old form of `ucp_tag_send_sync_nbx`.
@@ -188,7 +205,7 @@ pub unsafe extern "C" fn ucp_tag_send_sync_nb(
     non_null!(NULL_PTR; ep);
     let param = param::old_send(datatype, cb);
     // SAFETY: the caller's arguments.
-    status_ptr(unsafe { post_send(ep, buffer, count, MessageKind::TagSync { tag }, &param) })
+    status_ptr(unsafe { post_send(ep, buffer, count, MessageKind::TagSync { tag }, param) })
 }
 
 /// Old form of `ucp_tag_recv_nbx`. Always gives a request and calls back.
@@ -219,7 +236,7 @@ pub unsafe extern "C" fn ucp_tag_recv_nb(
     non_null!(NULL_PTR; worker);
     let param = param::old(datatype, old_recv(cb), true);
     // SAFETY: the caller's arguments.
-    status_ptr(unsafe { post_recv(worker, buffer, count, tag, tag_mask, &param) }.map(|r| r.0))
+    status_ptr(unsafe { post_recv(worker, buffer, count, tag, tag_mask, param) }.map(|r| r.0))
 }
 
 /// Receives a tagged message with a request of the caller.
@@ -256,7 +273,7 @@ pub unsafe extern "C" fn ucp_tag_recv_nbr(
         ..param::old_with_request(datatype, req)
     };
     // SAFETY: the caller's arguments.
-    match unsafe { post_recv(worker, buffer, count, tag, tag_mask, &param) } {
+    match unsafe { post_recv(worker, buffer, count, tag, tag_mask, param) } {
         Ok(_) => UCS_OK,
         Err(e) => e.code(),
     }
@@ -288,7 +305,7 @@ pub unsafe extern "C" fn ucp_tag_msg_recv_nb(
     non_null!(NULL_PTR; worker, message);
     let param = param::old(datatype, old_recv(cb), true);
     // SAFETY: the caller's arguments.
-    status_ptr(unsafe { post_msg_recv(worker, buffer, count, message, &param) }.map(|r| r.0))
+    status_ptr(unsafe { post_msg_recv(worker, buffer, count, message, param) }.map(|r| r.0))
 }
 
 /// Checks a tagged receive, and tells tag and bytes.
@@ -394,7 +411,7 @@ unsafe fn send_any(call: &SendCall) -> ucs_status_ptr_t {
     } = call;
     // SAFETY: by the caller's promise.
     unsafe {
-        if !self::ep(ep).worker().tells_memory()
+        if !self::ep(ep).worker().examines_operations()
             && let Some(len) = param::plain_length(param, buffer, count)
             && let Some(sent) = send_now(ep, buffer, len, tag)
         {
@@ -406,7 +423,7 @@ unsafe fn send_any(call: &SendCall) -> ucs_status_ptr_t {
             buffer,
             count,
             MessageKind::Tag { tag },
-            &param,
+            param,
         ))
     }
 }
@@ -441,7 +458,7 @@ pub unsafe extern "C" fn ucp_tag_send_sync_nbx(
             buffer,
             count,
             MessageKind::TagSync { tag },
-            &param,
+            param,
         ))
     }
 }
@@ -546,7 +563,7 @@ unsafe fn recv_any(
     // SAFETY: by the caller's promise.
     unsafe {
         let info_at = param::tag_info(param);
-        if !w.tells_memory()
+        if !w.examines_operations()
             && let Some(len) = param::plain_receive(param, buffer, count)
         {
             let place = (buffer.cast(), len);
@@ -561,8 +578,8 @@ unsafe fn recv_any(
                 return core::ptr::null_mut();
             }
         }
-        let param = param::read(param, Which::TagRecv);
-        let data = param.data(w, buffer, count, Side::Receive);
+        let mut param = param::read(param, Which::TagRecv);
+        let data = param.data(w, buffer, count, Side::Receive, not_counted);
         finish(
             data.and_then(|data| recv::post(w, &param, data, tag, mask)),
             info_at,
@@ -667,7 +684,7 @@ pub unsafe extern "C" fn ucp_tag_msg_recv_nbx(
         let info_at = param::tag_info(param);
         let param = param::read(param, Which::TagRecv);
         finish(
-            post_msg_recv(worker, buffer, count, message, &param),
+            post_msg_recv(worker, buffer, count, message, param),
             info_at,
         )
     }

@@ -58,12 +58,17 @@ pub fn post(
             copy: wants(UCP_AM_SEND_FLAG_COPY_HEADER),
         },
     };
-    let policy = if wants(UCP_AM_SEND_FLAG_EAGER) {
+    send::start(ep, param, data, kind, rndv_policy(param))
+}
+
+/// When a message with these attributes is sent by rendezvous.
+pub fn rndv_policy(param: &Param) -> RndvPolicy {
+    let wants = |flag| param.flags & flag != 0;
+    if wants(UCP_AM_SEND_FLAG_EAGER) {
         RndvPolicy::Never
     } else if wants(UCP_AM_SEND_FLAG_RNDV) {
         RndvPolicy::Always
     } else {
         param.rndv_policy()
-    };
-    send::start(ep, param, data, kind, policy)
+    }
 }

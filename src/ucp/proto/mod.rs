@@ -31,6 +31,7 @@ use reassembly::Reassemblies;
 use revocation::RevocationEpoch;
 use std::collections::HashMap;
 use std::rc::Rc;
+use table::UsedProtocols;
 use zcopy::StalledTransfers;
 
 /// What the engine keeps for a worker.
@@ -40,6 +41,8 @@ pub struct ProtoState {
     /// The endpoint configurations that `UCX_PROTO_INFO` has printed: interfaces for messages and single copies, and
     /// whether they are loopback.
     pub described: Interner<(usize, Option<usize>, bool)>,
+    /// Counts operations by their protocols, if `UCX_PROTO_INFO` asks for that.
+    pub used: Option<UsedProtocols>,
     pub reassemblies: Reassemblies,
     pub postponed: Postponed,
     /// The rests of fragmented messages that several lanes share, by message.
@@ -60,6 +63,7 @@ impl ProtoState {
             rules: Rules::read(config),
             rails: RailRules::read(config),
             described: Interner::default(),
+            used: UsedProtocols::wanted(config),
             reassemblies: Reassemblies::default(),
             postponed: Postponed::default(),
             rests: RefCell::default(),

@@ -31,6 +31,11 @@ fn access_of(ep: &Ep, key: &RemoteKey) -> Access {
     }
 }
 
+/// Whether an access would be to memory that is mapped here.
+pub fn is_mapped(ep: &Ep, key: &RemoteKey) -> bool {
+    matches!(access_of(ep, key), Access::Direct(_))
+}
+
 /// Copies `len` bytes to or from remote memory that is mapped here. Returns false when it is not, or the access is not
 /// permitted; the general path then reports the error.
 ///

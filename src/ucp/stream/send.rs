@@ -43,14 +43,19 @@ pub fn post(ep: &Ep, param: &Param, data: Data) -> Result<Posted> {
         sent?;
         return immediate(ep.worker(), param, Info::default());
     }
-    let policy = match param.rndv_policy() {
-        RndvPolicy::ByLength => RndvPolicy::Mapped,
-        _ => RndvPolicy::Never,
-    };
+    let policy = rndv_policy(param);
     let kind = MessageKind::Stream { hdr };
     match in_place(ep, &kind, &data, policy) {
         Some((at, most)) => parts(ep, param, &kind, (at, data.len()), most),
         None => send::start(ep, param, data, kind, policy),
+    }
+}
+
+/// When bytes with these attributes are sent by rendezvous.
+pub fn rndv_policy(param: &Param) -> RndvPolicy {
+    match param.rndv_policy() {
+        RndvPolicy::ByLength => RndvPolicy::Mapped,
+        _ => RndvPolicy::Never,
     }
 }
 

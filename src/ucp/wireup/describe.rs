@@ -58,7 +58,8 @@ pub fn log_config(ep: &Ep) {
         select::iface_for(w, address, Capability::SingleCopy),
         scope(w, lane, address),
     );
-    if let Some(number) = w.wireup().ep_configs.insert_if_new(config) {
+    let (number, is_new) = w.wireup().ep_configs.number(config);
+    if is_new {
         let line = line(w, config, number);
         if wanted == OnOff::On {
             log::print(&line);

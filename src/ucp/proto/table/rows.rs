@@ -1,0 +1,268 @@
+//! What the tables say: the protocol of each kind of operation by length.
+
+use super::Row;
+use crate::c::*;
+use crate::ucp::dt::Data;
+use crate::ucp::ep::{Capability, Ep};
+use crate::ucp::op::{MessageKind, Stage, UserHeader};
+use crate::ucp::plan::RndvPolicy;
+use crate::ucp::proto::{rndv, send};
+use crate::ucp::rndv_state::SenderState;
+use crate::wire::header::{AmHdr, StreamHdr};
+use crate::wire::id::EpName;
+
+/// The operations that a table is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    Tag,
+    /// With UCP_OP_ATTR_FLAG_FAST_CMPL.
+    TagFast,
+    TagSync,
+    Am,
+    Stream,
+    /// Messages from memory that the peer can map.
+    Mapped,
+    Put,
+    /// To memory that is mapped here, as the next ones.
+    PutMapped,
+    Get,
+    GetMapped,
+    Atomic,
+    AtomicMapped,
+}
+
+impl Verb {
+    /// The features of which a context needs one.
+    fn features(self) -> u32 {
+        match self {
+            Verb::Tag | Verb::TagFast | Verb::TagSync => UCP_FEATURE_TAG,
+            Verb::Am => UCP_FEATURE_AM,
+            Verb::Stream => UCP_FEATURE_STREAM,
+            Verb::Mapped => UCP_FEATURE_TAG | UCP_FEATURE_AM | UCP_FEATURE_STREAM,
+            Verb::Put | Verb::PutMapped | Verb::Get | Verb::GetMapped => UCP_FEATURE_RMA,
+            Verb::Atomic | Verb::AtomicMapped => UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64,
+        }
+    }
+
+    fn title(self) -> &'static str {
+        match self {
+            Verb::Tag => "tagged message by ucp_tag_send* from host memory",
+            Verb::TagFast => "tagged message by ucp_tag_send*(fast-completion) from host memory",
+            Verb::TagSync => "synchronous tagged message by ucp_tag_send_sync* from host memory",
+            Verb::Am => "active message by ucp_am_send* from host memory",
+            Verb::Stream => "stream message by ucp_stream_send* from host memory",
+            Verb::Mapped => "message from host memory of ucp_mem_map that the peer can map",
+            Verb::Put => "remote memory write by ucp_put* from host memory to host",
+            Verb::PutMapped => {
+                "remote memory write by ucp_put* from host memory to host memory that is mapped here"
+            }
+            Verb::Get => "remote memory read by ucp_get* into host memory from host",
+            Verb::GetMapped => {
+                "remote memory read by ucp_get* into host memory from host memory that is mapped here"
+            }
+            Verb::Atomic => "atomic operation by ucp_atomic_op* on host",
+            Verb::AtomicMapped => {
+                "atomic operation by ucp_atomic_op* on host memory that is mapped here"
+            }
+        }
+    }
+
+    /// A message of this kind, and how it chooses a rendezvous unless it asks for one.
+    fn message(self) -> Option<(MessageKind, RndvPolicy)> {
+        let am = || MessageKind::Am {
+            hdr: AmHdr {
+                header: 0,
+                id: 0,
+                flags: 0,
+                unused: 0,
+            },
+            reply: None,
+            header: UserHeader::Ours(Box::default()),
+        };
+        let stream = || MessageKind::Stream {
+            hdr: StreamHdr {
+                ep: EpName::default(),
+            },
+        };
+        Some(match self {
+            Verb::Tag => (MessageKind::Tag { tag: 0 }, RndvPolicy::ByLength),
+            Verb::TagFast => (MessageKind::Tag { tag: 0 }, RndvPolicy::LongOnly),
+            Verb::TagSync => (MessageKind::TagSync { tag: 0 }, RndvPolicy::ByLength),
+            Verb::Am => (am(), RndvPolicy::ByLength),
+            Verb::Stream => (stream(), RndvPolicy::Mapped),
+            _ => return None,
+        })
+    }
+
+    /// Its rows for an endpoint; none if the endpoint has no such operations.
+    fn rows(self, ep: &Ep) -> Vec<Row> {
+        if let Some((kind, policy)) = self.message() {
+            return message_rows(ep, &kind, policy);
+        }
+        let name = ep.transport_name();
+        let to_itself = ep.remote_uuid.get() == ep.worker().uuid;
+        let shares_memory = ep.is_same_host() || to_itself;
+        let mapped = |way| match shares_memory {
+            true => vec![row(0, way, &name)],
+            false => Vec::new(),
+        };
+        match self {
+            Verb::Mapped if ep.is_same_host() && ep.worker().proto().rules.maps && !to_itself => {
+                let way = "rendezvous copy from mapped remote memory";
+                vec![row(ep.lane().thresholds.rndv_mapped, way, &name)]
+            }
+            Verb::Put => vec![access_ways(ep).0],
+            Verb::Get => vec![access_ways(ep).1],
+            Verb::PutMapped | Verb::GetMapped => mapped("copy"),
+            Verb::Atomic => vec![row(0, "software emulation", &name)],
+            Verb::AtomicMapped => mapped("processor instruction"),
+            _ => Vec::new(),
+        }
+    }
+}
+
+const VERBS: [Verb; 12] = [
+    Verb::Tag,
+    Verb::TagFast,
+    Verb::TagSync,
+    Verb::Am,
+    Verb::Stream,
+    Verb::Mapped,
+    Verb::Put,
+    Verb::PutMapped,
+    Verb::Get,
+    Verb::GetMapped,
+    Verb::Atomic,
+    Verb::AtomicMapped,
+];
+
+/// The protocols of one kind of operation.
+pub struct Table {
+    pub verb: Verb,
+    pub title: &'static str,
+    /// By their start; a range of lengths ends at the next one's.
+    pub rows: Vec<Row>,
+}
+
+/// The tables of an endpoint, by the features of its context.
+pub fn tables(ep: &Ep) -> Vec<Table> {
+    let features = ep.worker().context().params.features;
+    VERBS
+        .iter()
+        .filter(|verb| features & u64::from(verb.features()) != 0)
+        .map(|verb| Table {
+            verb: *verb,
+            title: verb.title(),
+            rows: verb.rows(ep),
+        })
+        .filter(|table| !table.rows.is_empty())
+        .collect()
+}
+
+fn row(from: usize, way: &str, by: &str) -> Row {
+    Row {
+        from,
+        way: way.to_owned(),
+        by: by.to_owned(),
+        count: 0,
+    }
+}
+
+/// The protocol of a contiguous message by length.
+fn message_rows(ep: &Ep, kind: &MessageKind, policy: RndvPolicy) -> Vec<Row> {
+    let lane = ep.lane();
+    let t = &lane.thresholds;
+    let head = kind.header_len();
+    let after = |limit: usize| limit.saturating_add(1);
+    let mut lengths = vec![
+        0,
+        1,
+        after(lane.max_short),
+        t.zcopy,
+        t.rndv,
+        t.rndv_fast,
+        after(lane.max_bcopy.saturating_sub(head)),
+        after(lane.max_zcopy.saturating_sub(head)),
+    ];
+    lengths.retain(|length| *length < usize::MAX - 1);
+    lengths.sort_unstable();
+    let mut rows: Vec<Row> = Vec::new();
+    for from in lengths {
+        // Memory at null is in no region, so mapped memory gets a table of its own.
+        let data = Data::contig(core::ptr::null_mut(), from);
+        let (way, by) = message_way(ep, kind, &data, policy);
+        if rows
+            .last()
+            .is_none_or(|last| (&last.way, &last.by) != (&way, &by))
+        {
+            rows.push(row(from, &way, &by));
+        }
+    }
+    rows
+}
+
+/// The protocol of one message, and its transport.
+fn message_way(ep: &Ep, kind: &MessageKind, data: &Data, policy: RndvPolicy) -> (String, String) {
+    let lane = ep.lane();
+    let name = ep.transport_name();
+    let short = data.contiguous().is_some() && data.len() <= lane.max_short;
+    if kind.word().is_some() && lane.am_short.is_some() && short && policy != RndvPolicy::Always {
+        return ("eager short".to_owned(), name);
+    }
+    match send::plan(ep, kind, data, policy) {
+        Stage::Whole => ("eager copy-in copy-out".to_owned(), name),
+        Stage::WholeInPlace => ("eager zero-copy copy-out".to_owned(), name),
+        Stage::Rndv(SenderState::SendRts) => rndv_way(ep),
+        _ => ("multi-frag eager copy-in copy-out".to_owned(), name),
+    }
+}
+
+/// How the data of a rendezvous message move. The receiver decides it, by the same rules as far as
+/// its configuration is the same.
+fn rndv_way(ep: &Ep) -> (String, String) {
+    let rules = ep.worker().proto().rules;
+    let copies = ep.lane_with(Capability::SingleCopy);
+    let device = ep.lane_with(Capability::Rdma);
+    let reads = copies.or(device);
+    let writes = copies.or(ep.lane_with(Capability::PutByKey)).or(device);
+    let (how, by) = if ep.remote_uuid.get() == ep.worker().uuid && rules.maps {
+        ("copy from mapped remote memory", ep.transport_name())
+    } else if let Some(lane) = reads.filter(|_| rules.reads) {
+        ("zero-copy read from remote", ep.name_of(lane.iface))
+    } else if let Some(lane) = writes.filter(|_| rules.writes) {
+        ("zero-copy write to remote", ep.name_of(lane.iface))
+    } else {
+        ("fragmented copy-in copy-out", ep.transport_name())
+    };
+    (format!("(?) rendezvous {how}"), by)
+}
+
+/// How puts and gets of memory that is not mapped go.
+fn access_ways(ep: &Ep) -> (Row, Row) {
+    let emulated = || row(0, "software emulation", &ep.transport_name());
+    let lane_with = |capability| ep.lane_with(capability);
+    match (
+        lane_with(Capability::SingleCopy),
+        lane_with(Capability::PutByKey),
+    ) {
+        (Some(lane), _) => {
+            let by = ep.name_of(lane.iface);
+            (row(0, "zero-copy", &by), row(0, "zero-copy", &by))
+        }
+        (None, Some(lane)) => (row(0, "zero-copy", &ep.name_of(lane.iface)), emulated()),
+        (None, None) => (emulated(), emulated()),
+    }
+}
+
+/// The table that a message belongs to, and its protocol there. `policy` is what it is sent with.
+pub fn of_message(ep: &Ep, verb: Verb, data: &Data, policy: RndvPolicy) -> (Verb, String) {
+    let Some((kind, _)) = verb.message() else {
+        return (verb, String::new());
+    };
+    let stage = send::plan(ep, &kind, data, policy);
+    let is_rndv = stage == Stage::Rndv(SenderState::SendRts);
+    if is_rndv && rndv::mapped::is_mappable_elsewhere(ep, data) {
+        return (Verb::Mapped, String::new());
+    }
+    (verb, message_way(ep, &kind, data, policy).0)
+}
