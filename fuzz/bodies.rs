@@ -189,6 +189,7 @@ fn headers(data: &[u8]) {
     one::<SequencedHdr>(data);
     one::<SequencedAckHdr>(data);
     one::<SequencedEndHdr>(data);
+    one::<EpFailedHdr>(data);
 }
 
 /// A sealed blob with such a body.

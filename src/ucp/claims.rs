@@ -61,9 +61,10 @@ fn sender(iface: &OpenIface) -> Option<u64> {
     iface.internal().sender_identity()
 }
 
-/// The identity that an entry names, for one of the worker's interfaces.
-fn identity(iface: &OpenIface, entry: &AddressEntry) -> Option<u64> {
-    iface.internal().peer_identity(&entry.device, &entry.iface)
+/// The identity that an entry names, if it is of the interface's transport and that has identities.
+pub fn identity(iface: &OpenIface, entry: &AddressEntry) -> Option<u64> {
+    let is_same = iface.number == entry.transport;
+    is_same.then(|| iface.internal().peer_identity(&entry.device, &entry.iface))?
 }
 
 /// Whether the message that is handled came from the interface of this entry; `None` if unknown.

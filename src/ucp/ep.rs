@@ -359,6 +359,11 @@ impl Ep {
         self.address.get().map(Rc::as_ref)
     }
 
+    /// The same, to be kept.
+    pub fn shared_address(&self) -> Option<&Rc<Address>> {
+        self.address.get()
+    }
+
     /// The status of its connection of the connection manager, if that has ended.
     pub fn connection_gone(&self) -> Option<Status> {
         self.cm_connection.borrow().as_ref()?.gone

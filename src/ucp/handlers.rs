@@ -50,10 +50,11 @@ const HANDLERS: &[(AmId, uct_am_callback_t)] = &[
     (AmId::Sequenced, Some(shim::<23>)),
     (AmId::SequencedAck, Some(shim::<24>)),
     (AmId::SequencedEnd, Some(shim::<25>)),
+    (AmId::EpFailed, Some(shim::<26>)),
 ];
 
 /// The handlers in the order of `HANDLERS`.
-const BODIES: [MessageHandler; 26] = [
+const BODIES: [MessageHandler; 27] = [
     |w, m| {
         wireup::message::on_wireup(w, m);
         Some(())
@@ -114,6 +115,7 @@ const BODIES: [MessageHandler; 26] = [
     inbound::on_sequenced,
     inbound::on_ack,
     inbound::on_end,
+    |w, m| wireup::close::on_ep_failed(w, m),
 ];
 
 /// How many of the kinds, the first ones, may be numbered messages.

@@ -24,7 +24,7 @@ use super::request::{Req, Request};
 use super::rma::flush;
 use super::stream::{self, StreamState};
 use super::tag::TagState;
-use super::wireup::{WireupState, cm, describe, message, select};
+use super::wireup::{WireupState, close, cm, describe, message, select};
 use super::worker_core::{Core, FloorState, Hooks, OpenIface, Remote, WorkerParams, bandwidth};
 use crate::c::*;
 use crate::sys::cpu;
@@ -116,8 +116,10 @@ const EP_HOOKS: EpHooks = EpHooks {
     open_rails: select::open_rails,
     flush_rails: flush::rails,
     on_connected: |ep| {
-        describe::log_config(ep);
-        table::describe(ep);
+        if !ep.is_reply_only() {
+            describe::log_config(ep);
+            table::describe(ep);
+        }
     },
     watch: keepalive::watch,
     on_ready: |ep| keepalive::on_connected(ep.worker(), ep.id.get()),
@@ -125,6 +127,12 @@ const EP_HOOKS: EpHooks = EpHooks {
     abort_postponed: postponed::abort,
     end_stream: stream::recv::end,
     forget_stream: |ep| ep.worker().stream().forget(ep),
+    tell_failure: |ep, notice| {
+        failover::on_failure(ep);
+        if let Some(notice) = notice {
+            close::send_by_another_lane(ep, notice);
+        }
+    },
     on_destroyed: cm::unlink,
 };
 
@@ -378,22 +386,18 @@ unsafe extern "C" fn transport_failed(
         }
         Some(true) => {
             ucs_diag!("{}: a rail has failed: {status}", ep.name());
-            ep.on_peer_closed(status);
+            ep.on_used_rail_failed(status);
             return UCS_OK;
         }
     }
     let uuid = ep.remote_uuid.get();
-    if worker.endpoints().eps.borrow().get(ep.id.get()).is_some() {
-        failover::on_failure(&ep);
-        // The connection manager's status is more precise.
-        ep.fail(ep.connection_gone().unwrap_or(status));
-    } else {
-        // Calls no user function.
-        ep.finish_draining();
-        return UCS_OK;
-    }
-    for message in worker.proto().reassemblies.take_of(uuid) {
-        super::tag::recv::sender_gone(worker, &message, status);
+    let is_draining = worker.endpoints().eps.borrow().get(ep.id.get()).is_none();
+    // The connection manager's status is more precise.
+    ep.fail(ep.connection_gone().unwrap_or(status));
+    if !is_draining {
+        for message in worker.proto().reassemblies.take_of(uuid) {
+            super::tag::recv::sender_gone(worker, &message, status);
+        }
     }
     UCS_OK
 }

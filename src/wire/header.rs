@@ -56,6 +56,8 @@ pub enum AmId {
     SequencedAck,
     /// No more numbered messages follow.
     SequencedEnd,
+    /// The sender's endpoint has failed: replies of it and its messages may be lost.
+    EpFailed,
 }
 
 impl core::fmt::Display for AmId {
@@ -87,6 +89,7 @@ impl core::fmt::Display for AmId {
             AmId::Sequenced => "a numbered message",
             AmId::SequencedAck => "the acknowledgement of numbered messages",
             AmId::SequencedEnd => "the end of numbered messages",
+            AmId::EpFailed => "the failure of an endpoint",
         })
     }
 }
@@ -372,6 +375,15 @@ header! {
         ep: EpName,
         /// 1: by force; what was under way is lost.
         forced: u8,
+    }
+}
+
+header! {
+    EpFailedHdr {
+        /// The endpoint that has failed.
+        ep: EpName,
+        /// The receiver's endpoint; `NONE` if its id is not known.
+        peer: EpId,
     }
 }
 

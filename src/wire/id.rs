@@ -5,6 +5,11 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EpId(pub u64);
 
+impl EpId {
+    /// No endpoint.
+    pub const NONE: EpId = EpId(0);
+}
+
 /// A request at its worker that a peer answers: slot and generation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RequestId(pub u64);

@@ -38,6 +38,8 @@ pub struct Shape {
     pub mapped: bool,
     /// Number of network devices; 0: the transports share memory.
     pub devices: usize,
+    /// The fastest of them, which messages go by.
+    pub fastest: usize,
 }
 
 /// How a network treats what is sent.
@@ -274,13 +276,15 @@ impl Network {
         };
     }
 
-    /// Whether there is a link from a node to another that is not broken, as far as the node has noticed.
+    /// Whether there is a connection between a node and another that is not broken, as far as the node has noticed. Its own
+    /// takes time; one by which something has come from the other is there.
     pub fn is_linked(&self, from: &Node, to: u64) -> bool {
         let links = self.links.borrow();
-        let mut to = links
-            .iter()
-            .filter(|l| l.from.number == from.number && l.to.number == to);
-        to.any(|l| !l.broken.get()) && self.rng.chance(40)
+        let mut own = links.iter().filter(|l| l.leads(from.number, to));
+        let is_made = own.any(|l| !l.broken.get()) && self.rng.chance(40);
+        let mut theirs = links.iter().filter(|l| l.leads(to, from.number));
+        let has_come = theirs.any(|l| !l.broken.get() && l.arrived.get() > 0);
+        is_made || has_come && !links.iter().any(|l| l.is_breaking_between(from.number, to))
     }
 
     /// The interface closes: whoever is linked to it learns it.
@@ -294,12 +298,8 @@ impl Network {
         self.next_link.set(number + 1);
         // Links between two nodes share a connection: one that is broken serves no new link until both
         // have noticed.
-        let unnoticed = |l: &Rc<Link>| {
-            let pair = (l.from.number, l.to.number);
-            let same = pair == (from.number, to.number) || pair == (to.number, from.number);
-            same && l.fails_at.get().is_some()
-        };
-        let shared = self.links.borrow().iter().any(unnoticed);
+        let is_shared = |l: &Rc<Link>| l.is_breaking_between(from.number, to.number);
+        let shared = self.links.borrow().iter().any(is_shared);
         let gone = shared || !to.open.get() || self.is_dead(to.process);
         let link = Rc::new(Link {
             number,
@@ -349,7 +349,8 @@ impl Network {
     /// The connections between two processes break, or those by one device; new ones may be made. Nobody copies from one
     /// to the other before both have learned of it: copies by kernels are over when a connection breaks, or never begin.
     pub fn reset(&self, a: usize, b: usize, device: Option<usize>) {
-        let by_device = |l: &Link| device.is_none_or(|device| l.from.device == device);
+        // Both directions: they are one connection.
+        let by_device = |l: &Link| device.is_none_or(|device| l.is_by(device));
         self.break_links(|l| l.is_between(a, b) && by_device(l));
         for link in self.links.borrow().iter().filter(|l| l.is_between(a, b)) {
             for later in link.from.later.borrow_mut().iter_mut() {
@@ -571,7 +572,9 @@ impl Network {
     fn call_waiting(&self, node: &Node) -> u32 {
         let now = self.now.get();
         let any = self.links_of(|l| {
-            l.from.number == node.number && !l.group.is_empty() && l.blocked_until.get() <= now
+            let waits = l.from.number == node.number && !l.group.is_empty();
+            // A buffer that nobody empties never has room.
+            waits && l.blocked_until.get() <= now && (!l.silent.get() || l.broken.get())
         });
         if any.is_empty() || self.mischief.get() == Mischief::Forget {
             return 0;
@@ -592,6 +595,16 @@ impl Link {
         self.fails_at.set(None);
         self.group.close();
         self.cancel(net);
+    }
+
+    /// Whether it leads from one of these nodes to the other.
+    fn leads(&self, from: u64, to: u64) -> bool {
+        (self.from.number, self.to.number) == (from, to)
+    }
+
+    /// Whether it is between these nodes and broken, and its endpoint has not learned of it.
+    fn is_breaking_between(&self, a: u64, b: u64) -> bool {
+        (self.leads(a, b) || self.leads(b, a)) && self.fails_at.get().is_some()
     }
 
     /// Whether it leads to another process, from or to a device.
@@ -661,7 +674,7 @@ impl Link {
     pub fn send(&self, net: &Network, content: Content) {
         let number = self.sent.get() + 1;
         self.sent.set(number);
-        if self.from.device > 0 {
+        if self.from.device != self.from.shape.fastest {
             let count = match content.put {
                 Some(_) => &net.puts_by_rails,
                 None => &net.messages_by_rails,

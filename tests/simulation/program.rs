@@ -91,13 +91,21 @@ pub fn run(seed: u64, mischief: Mischief, traced: bool) -> Outcome {
         },
         false => trouble,
     };
-    let shape = |rng: &TestRng| Shape {
-        devices: match failover {
+    let shape = |rng: &TestRng| {
+        let devices = match failover {
             true => rng.between(2, 3),
             false if over_network => rng.between(1, 3),
             false => 0,
-        },
-        ..shape(rng, over_network)
+        };
+        let fastest = match devices {
+            0 | 1 => 0,
+            _ => rng.below(devices),
+        };
+        Shape {
+            devices,
+            fastest,
+            ..shape(rng, over_network)
+        }
     };
     let first = shape(&rng);
     let net = Network::begin(Rc::clone(&rng), weather, count, first);
@@ -144,6 +152,7 @@ pub fn run(seed: u64, mischief: Mischief, traced: bool) -> Outcome {
 fn shape(rng: &TestRng, over_network: bool) -> Shape {
     Shape {
         devices: 0,
+        fastest: 0,
         max_short: rng.pick(&[None, Some(8), Some(40), Some(200)]),
         max_bcopy: rng.pick(&[256, 300, 1_000, 8_000]),
         max_zcopy: rng.pick(&[None, Some(600), Some(8_000)]),

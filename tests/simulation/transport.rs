@@ -352,7 +352,8 @@ impl Iface for SimIface {
                 attr.cap.am.max_bcopy = shape.max_bcopy;
                 attr.cap.am.max_iov = 1;
                 if shape.devices > 0 {
-                    attr.bandwidth.dedicated /= 1.0 + face.tl.0.device as f64;
+                    let behind = face.tl.0.device + shape.devices - shape.fastest;
+                    attr.bandwidth.dedicated /= 1.0 + (behind % shape.devices) as f64;
                     attr.cap.flags |= UCT_IFACE_FLAG_PUT_ZCOPY;
                     attr.cap.put.max_zcopy = shape.max_copy;
                     attr.cap.put.max_iov = 1;

@@ -13,7 +13,8 @@ use crate::ucp::request::Req;
 use crate::ucp::unexpected;
 use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status, tracepoint};
-use crate::wire::header::{AmId, CloseHdr};
+use crate::wire::header::{AmId, CloseHdr, EpFailedHdr};
+use crate::wire::id::EpId;
 use crate::{ucs_diag, ucs_error, ucs_warn};
 use core::ffi::c_void;
 use core::ops::Deref;
@@ -33,11 +34,16 @@ pub enum End {
 }
 
 impl Ep {
-    /// The peer is gone: everything queued or outstanding completes with `status`; the error handler is called once.
+    /// The peer is gone, or the transport to it has failed: everything queued or outstanding completes with `status`; the
+    /// error handler is called once.
     pub fn fail(&self, status: Status) {
+        let _pin = Pin::new(self);
+        if self.may_send() {
+            (self.hooks().tell_failure)(self, self.failure_notice());
+        }
         match self.connection.get() {
             Connection::Unconnected | Connection::Connecting | Connection::Connected => {
-                self.lose_connection(ConnectionEvent::Fail(status), status);
+                self.lose_connection(ConnectionEvent::Fail(status), status, None);
             }
             // Nobody receives the replies.
             Connection::Aborting(_) => {
@@ -49,22 +55,64 @@ impl Ep {
         }
     }
 
-    /// The peer closed its endpoint by force, or a rail has failed. As `fail`, but the peer's worker lives on and may wait
-    /// for operations of this endpoint, so it is notified.
+    /// The peer closed its endpoint by force. As `fail`, but the peer's worker lives on and may wait for operations of this
+    /// endpoint, so it is notified.
     pub fn on_peer_closed(&self, status: Status) {
         if !self.is_usable() {
             return;
         }
         let _pin = Pin::new(self);
-        self.lose_connection(ConnectionEvent::Abort(status), status);
+        self.lose_connection(ConnectionEvent::Abort(status), status, None);
         self.send_queued();
     }
 
-    fn lose_connection(&self, event: ConnectionEvent, status: Status) {
+    /// The remote endpoint has failed: what waits for its replies ends.
+    pub fn on_peer_failed(&self, status: Status) {
+        let _pin = Pin::new(self);
+        // Losses are recorded as those of an endpoint whose peer has not closed.
+        match self.is_hidden() {
+            true => self.destroy(status, End::Flushed),
+            false => self.on_peer_closed(status),
+        }
+        self.peer_closed.set(true);
+    }
+
+    /// A rail that carried data has failed, which the peer need not notice: it hears of it by the message lane.
+    pub fn on_used_rail_failed(&self, status: Status) {
+        if !self.is_usable() {
+            return;
+        }
+        let _pin = Pin::new(self);
+        (self.hooks().tell_failure)(self, None);
+        let notice = self.failure_notice();
+        self.lose_connection(ConnectionEvent::Abort(status), status, notice);
+        self.send_queued();
+    }
+
+    /// The message that this endpoint has failed, if the peer may be waiting for it.
+    fn failure_notice(&self) -> Option<Task> {
+        let is_known = self.wireup_sent.get() || self.remote_ep.get().is_some();
+        let may_wait = is_known && !self.peer_closed.get();
+        // Upstream's peers see the end of the connection.
+        if !may_wait || self.is_upstream() || self.is_loopback() {
+            return None;
+        }
+        let header = EpFailedHdr {
+            ep: self.name_for_peers(),
+            peer: self.remote_ep.get().map_or(EpId::NONE, |remote| remote.id),
+        };
+        Some(Task::control(AmId::EpFailed, &header, &[]))
+    }
+
+    /// The peer gets `notice` before anything that callbacks send.
+    fn lose_connection(&self, event: ConnectionEvent, status: Status, notice: Option<Task>) {
         tracepoint::ep_failed(self.id.get(), status.code());
         self.record_losses();
         self.report_loss(event, status);
         self.end_connection(event);
+        if let Some(notice) = notice {
+            self.post(notice);
+        }
         let _pin = Pin::new(self);
         (self.hooks().abort_postponed)(self, status);
         self.abandon(status);
@@ -353,9 +401,9 @@ impl Ep {
         if usable {
             self.end_connection(ConnectionEvent::Abort(status));
         }
-        // The peer does not notice the failure of a rail, and may be waiting.
+        // A peer that has heard of a failed rail may have sent requests before.
         let peer_lives = usable || self.is_aborting() && self.rails.has_failed();
-        let sends_close = peer_lives && self.is_aborting();
+        let sends_close = usable && self.is_aborting();
         self.remove_from_tables(peer_lives);
         if usable && end == End::Forced {
             self.hand_over_receives();
@@ -369,7 +417,7 @@ impl Ep {
         unexpected::sub(w, self.stream.len());
         // Last: the worker may be its own peer, and handle the message at once.
         if sends_close {
-            self.send_close(if usable { end } else { End::Forced });
+            self.send_close(end);
         }
         if self.is_aborting() {
             self.drain();

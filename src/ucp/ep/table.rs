@@ -2,7 +2,7 @@
 
 use super::loopback::Loopback;
 use super::pairing::{Pairing, ReturnPath};
-use super::{Capability, Ep, EpRef, MessageLane, OpenedRail, WantedRails};
+use super::{Capability, Ep, EpRef, MessageLane, OpenedRail, Task, WantedRails};
 use crate::c::uct_ep_h;
 use crate::ucp::worker_core::{Core, FloorState};
 use crate::ucs::Status;
@@ -37,6 +37,8 @@ pub struct EpHooks {
     pub end_stream: fn(&Ep, Status),
     /// The application does not ask any more which streams have something new.
     pub forget_stream: fn(&Ep),
+    /// The endpoint has failed: tells the peer. A notice goes by another lane than that for messages, if one is connected.
+    pub tell_failure: fn(&Ep, Option<Task>),
     /// The endpoint is destroyed.
     pub on_destroyed: fn(&Ep),
 }

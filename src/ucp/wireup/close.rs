@@ -1,12 +1,14 @@
-//! The close message of a remote endpoint.
+//! The end of remote endpoints: by close messages, and by messages that tell of a failure.
 #![forbid(unsafe_code)]
 
-use crate::ucp::ep::{End, Pin};
+use super::select;
+use crate::ucp::ep::{End, Ep, MadeBy, Pin, Task};
 use crate::ucp::tag;
 use crate::ucp::wireup::cm;
 use crate::ucp::worker_core::Core;
 use crate::ucs::Status;
-use crate::wire::header::{CloseHdr, Header};
+use crate::wire::header::{CloseHdr, EpFailedHdr, Header};
+use crate::wire::id::EpName;
 
 /// The remote endpoint was closed. An implicit endpoint is destroyed. An endpoint of the application stays, as the
 /// peer's worker still receives messages; but a close by force fails an endpoint with error handling, and in any case
@@ -25,9 +27,7 @@ pub fn on_close(worker: &Core, message: &[u8]) -> Option<()> {
         worker.endpoints().pairing.take_return_path(h.ep);
     } else if h.forced != 0 {
         // Those that the peer could not send to the end on a rail: it has cut the others.
-        for message in worker.proto().reassemblies.take_of_ep(h.ep) {
-            tag::recv::sender_gone(worker, &message, Status::CONNECTION_RESET);
-        }
+        end_messages(worker, h.ep);
         if !ep.handles_errors() {
             ep.on_sender_closed(Status::CONNECTION_RESET);
         } else {
@@ -38,4 +38,44 @@ pub fn on_close(worker: &Core, message: &[u8]) -> Option<()> {
         ep.on_peer_closed(status);
     }
     Some(())
+}
+
+/// The messages that come from a remote endpoint end.
+fn end_messages(worker: &Core, remote: EpName) {
+    for message in worker.proto().reassemblies.take_of_ep(remote) {
+        tag::recv::sender_gone(worker, &message, Status::CONNECTION_RESET);
+    }
+}
+
+/// The remote endpoint has failed by its transport, of which the transport of this one need not know: replies to this one
+/// may be lost. It fails too, with error handling or without.
+pub fn on_ep_failed(worker: &Core, message: &[u8]) -> Option<()> {
+    let (h, _) = EpFailedHdr::split(message)?;
+    worker.endpoints().pairing.take_return_path(h.ep);
+    let is_of_sender = |ep: &&Ep| ep.remote_uuid.get() == h.ep.uuid;
+    let named = worker.ep(h.peer.0).filter(is_of_sender);
+    let found = named.or_else(|| worker.paired(h.ep));
+    let _pin = found.map(Pin::new);
+    end_messages(worker, h.ep);
+    if let Some(ep) = found {
+        ep.on_peer_failed(Status::CONNECTION_RESET);
+    }
+    Some(())
+}
+
+/// Sends a message of an endpoint that has failed by another lane, if there is a connection to the peer already: where
+/// the peer has ended nothing is tried.
+pub fn send_by_another_lane(ep: &Ep, message: Task) {
+    let worker = ep.worker();
+    let Some((address, lane)) = ep.shared_address().and_then(|address| {
+        let lane = select::connected_lane(worker, address)?;
+        Some((address.clone(), lane))
+    }) else {
+        return;
+    };
+    let carrier = Ep::hidden(worker, MadeBy::ReturnPath);
+    if carrier.connected(lane, address).is_ok() {
+        carrier.post(message);
+    }
+    carrier.destroy(Status::CANCELED, End::Flushed);
 }

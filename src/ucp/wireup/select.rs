@@ -30,6 +30,12 @@ fn transport_of(worker: &Core, iface: &OpenIface) -> &'static dyn Transport {
     worker.context().resources[iface.resource].transport
 }
 
+/// The operations of one of the worker's interfaces.
+fn ops(iface: &OpenIface) -> &uct_iface_ops {
+    // SAFETY: an open interface.
+    unsafe { &(*iface.handle).ops }
+}
+
 /// Whether the interface reaches the entry's owner.
 fn reaches(worker: &Core, iface: &OpenIface, entry: &AddressEntry) -> bool {
     may_reach(worker, iface, entry, entry.iface.as_ptr())
@@ -190,8 +196,7 @@ pub fn message_lane(worker: &Core, address: &Rc<Address>) -> Result<MessageLane>
 /// The lane of one of the worker's interfaces, with its limits and thresholds.
 fn lane_of(worker: &Core, address: &Address, (i, entry): Pair, ep: uct_ep_h) -> MessageLane {
     let iface = &worker.ifaces[i];
-    // SAFETY: an open interface.
-    let ops = unsafe { &(*iface.handle).ops };
+    let ops = ops(iface);
     let short = iface.attr.cap.flags & UCT_IFACE_FLAG_AM_SHORT != 0;
     let max_short = iface.attr.cap.am.max_short.checked_sub(8).filter(|_| short);
     let copies = iface_for(worker, address, Capability::SingleCopy);
@@ -229,6 +234,31 @@ fn lane_of(worker: &Core, address: &Address, (i, entry): Pair, ep: uct_ep_h) -> 
         am_bcopy: ops.ep_am_bcopy,
         am_zcopy: ops.ep_am_zcopy,
     }
+}
+
+/// A lane for control messages to the owner of `address` over a connection that is there already.
+pub fn connected_lane(worker: &Core, address: &Address) -> Option<MessageLane> {
+    let ifaces = worker.ifaces.iter().enumerate();
+    let carrying = ifaces.filter(|(_, iface)| carries_messages(iface));
+    let mut pairs = carrying.flat_map(|(i, iface)| {
+        let entries = address.entries.iter().enumerate();
+        entries.map(move |(e, entry)| (i, iface, e, entry))
+    });
+    pairs.find_map(|(i, iface, e, entry)| {
+        let peer = claims::identity(iface, entry)?;
+        if !iface.internal().is_connected(peer) {
+            return None;
+        }
+        let ep = connect(worker, iface, entry).ok()?;
+        Some(MessageLane {
+            ep,
+            iface: i,
+            entry: e,
+            max_bcopy: iface.attr.cap.am.max_bcopy,
+            am_bcopy: ops(iface).ep_am_bcopy,
+            ..NO_LANE
+        })
+    })
 }
 
 /// The pairs of an own interface and an entry of the peer's by which messages can go: those of one network before others,
