@@ -8,6 +8,8 @@
  *     recv TAG LENGTH     posts a receive
  *     wait TAG            its status and bytes, when it is over
  *     memory              the exported bytes and what is around them
+ *     map LENGTH          exports more memory: where it is
+ *     unmap               that is no more exported
  *     resident            how many KiB of memory the process has */
 #include <ucp/api/ucp.h>
 
@@ -29,6 +31,7 @@ static int controller;
 static uint8_t received[TAGS][MOST];
 static ucs_status_ptr_t requests[TAGS];
 static size_t lengths[TAGS];
+static ucp_mem_h more;
 
 static int accept_one(const char *host, int port)
 {
@@ -83,7 +86,20 @@ static int next_line(char *line, size_t room)
     }
 }
 
-static void answer(const char *line, const uint8_t *memory)
+/* Exports memory and releases the key. */
+static ucp_mem_h export(ucp_context_h context, ucp_mem_map_params_t *map)
+{
+    ucp_mem_h mapped;
+    size_t length;
+    void *key;
+
+    CHECK_EQ(ucp_mem_map(context, map, &mapped), UCS_OK);
+    CHECK_EQ(ucp_rkey_pack(context, mapped, &key, &length), UCS_OK);
+    ucp_rkey_buffer_release(key);
+    return mapped;
+}
+
+static void answer(const char *line, ucp_context_h context, const uint8_t *memory)
 {
     ucp_request_param_t param = {0};
     unsigned tag;
@@ -103,6 +119,20 @@ static void answer(const char *line, const uint8_t *memory)
         if (requests[tag] != NULL)
             ucp_request_free(requests[tag]);
         say_bytes(status == UCS_OK ? "ok" : ucs_status_string(status), received[tag], status == UCS_OK ? lengths[tag] : 0);
+    } else if (sscanf(line, "map %zu", &length) == 1) {
+        ucp_mem_map_params_t map = {.field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_FLAGS,
+                                    .length = length,
+                                    .flags = UCP_MEM_MAP_ALLOCATE};
+        ucp_mem_attr_t attr = {.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS};
+        char text[32];
+
+        more = export(context, &map);
+        CHECK_EQ(ucp_mem_query(more, &attr), UCS_OK);
+        sprintf(text, "%p\n", attr.address);
+        say(text);
+    } else if (strcmp(line, "unmap") == 0) {
+        CHECK_EQ(ucp_mem_unmap(context, more), UCS_OK);
+        say("unmapped\n");
     } else if (strcmp(line, "memory") == 0) {
         say_bytes("bytes", memory, EXPORTED + 2 * AROUND);
     } else {
@@ -132,23 +162,20 @@ int main(int argc, char **argv)
     ucp_mem_h mapped;
     char line[128], at[32];
     size_t length;
-    void *key;
 
     CHECK_EQ(argc, 3);
     for (size_t i = 0; i < sizeof(memory); i++)
         memory[i] = i;
     CHECK_EQ(ucp_init(&params, NULL, &context), UCS_OK);
     CHECK_EQ(ucp_worker_create(context, &worker_params, &worker), UCS_OK);
-    CHECK_EQ(ucp_mem_map(context, &map, &mapped), UCS_OK);
-    CHECK_EQ(ucp_rkey_pack(context, mapped, &key, &length), UCS_OK);
-    ucp_rkey_buffer_release(key);
+    mapped = export(context, &map);
     controller = accept_one(argv[1], atoi(argv[2]));
     CHECK_EQ(ucp_worker_get_address(worker, &own, &length), UCS_OK);
     sprintf(at, "%p", map.address);
     say_bytes(at, (uint8_t *)own, length);
     ucp_worker_release_address(worker, own);
     while (next_line(line, sizeof(line)))
-        answer(line, memory);
+        answer(line, context, memory);
     CHECK_EQ(ucp_mem_unmap(context, mapped), UCS_OK);
     ucp_worker_destroy(worker);
     ucp_cleanup(context);

@@ -96,6 +96,8 @@ pub struct PeerGet {
     pub address: u64,
     pub length: usize,
     pub request: RequestId,
+    /// The connection that it came by, if it is upstream's.
+    pub connection: u64,
     /// What is still to be sent, once the first fragment was.
     pub rest: Option<Rest>,
 }

@@ -121,6 +121,10 @@ pub trait InternalIface: Iface {
         None
     }
 
+    /// Ends a connection of upstream's that messages came by (`UpstreamMessage::connection`), if it is one of this interface:
+    /// the peer waits for what it cannot be told of otherwise.
+    fn upstream_reject(face: &IfaceBox<Self>, connection: u64) {}
+
     /// An endpoint that sends to an interface of upstream's, by `upstream_send` only.
     fn upstream_connect(face: &IfaceBox<Self>, entry: &Entry<'_>) -> Result<uct_ep_h> {
         Err(Status::UNSUPPORTED)
@@ -437,6 +441,12 @@ impl<'a> InternalRef<'a> {
         unsafe { (self.ops().upstream_lanes)(self.handle).map(|lanes| &*lanes) }
     }
 
+    /// `InternalIface::upstream_reject`.
+    pub fn upstream_reject(self, connection: u64) {
+        // SAFETY: as above.
+        unsafe { (self.ops().upstream_reject)(self.handle, connection) }
+    }
+
     /// `InternalIface::reject_sender`.
     pub fn reject_sender(self) -> bool {
         // SAFETY: as above.
@@ -488,6 +498,8 @@ pub struct InternalOps {
     pub upstream_offer: unsafe fn(uct_iface_h) -> Option<Offer>,
     /// `InternalIface::upstream_reach`.
     pub upstream_reach: unsafe fn(uct_iface_h, &Entry<'_>) -> Option<bool>,
+    /// `InternalIface::upstream_reject`.
+    pub upstream_reject: unsafe fn(uct_iface_h, u64),
     /// `InternalIface::upstream_connect`.
     pub upstream_connect: unsafe fn(uct_iface_h, &Entry<'_>) -> Result<uct_ep_h>,
     /// `InternalIface::upstream_lanes`.
@@ -513,6 +525,7 @@ impl<I: InternalIface> Table<I> {
         replies_queued: replies_queued::<I>,
         upstream_offer: upstream_offer::<I>,
         upstream_reach: upstream_reach::<I>,
+        upstream_reject: upstream_reject::<I>,
         upstream_connect: upstream_connect::<I>,
         upstream_lanes: upstream_lanes::<I>,
         upstream_send: Some(upstream_send::<I>),
@@ -603,6 +616,11 @@ unsafe fn upstream_offer<I: InternalIface>(iface: uct_iface_h) -> Option<Offer> 
 unsafe fn upstream_reach<I: InternalIface>(iface: uct_iface_h, entry: &Entry<'_>) -> Option<bool> {
     // SAFETY: by the caller's promise.
     I::upstream_reach(unsafe { IfaceBox::<I>::from_c(iface) }, entry)
+}
+
+unsafe fn upstream_reject<I: InternalIface>(iface: uct_iface_h, connection: u64) {
+    // SAFETY: by the caller's promise.
+    I::upstream_reject(unsafe { IfaceBox::<I>::from_c(iface) }, connection);
 }
 
 unsafe fn upstream_connect<I: InternalIface>(

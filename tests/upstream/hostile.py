@@ -176,6 +176,7 @@ class Hostile:
         self.short()
         self.forged()
         self.accesses()
+        self.unmapped()
         self.eager_parts()
         self.announced()
         self.death()
@@ -232,6 +233,20 @@ class Hostile:
         wanted[72:88] = bytes([0xEE] * 16)
         self.check(after == wanted, "a put has written something else")
         self.before = ["bytes", after.hex()]
+
+    def unmapped(self):
+        """Memory that its owner unmaps while it is read: the reader's connection ends."""
+        print("attack unmapped while it is read", flush=True)
+        length = 64 << 20  # more than the sockets hold
+        at = int(self.control.ask(f"map {length}")[0], 16)
+        reader = self.connect()
+        reader.message(GET, words(at, length, self.ep, 77) + bytes(4))
+        come = len(self.back.expect(GET_REPLY)) - 16
+        self.control.ask("unmap")
+        while (count := len(self.back.expect(GET_REPLY)) - 16) > 0:
+            come += count
+        self.check(come < length, "all bytes have come")
+        self.check(reader.next() is None, "the reader's connection goes on")
 
     def eager_parts(self):
         """Parts of a message that overlap or go beyond its end."""

@@ -88,6 +88,7 @@ pub fn on_get(w: &Core, message: &[u8]) -> Option<()> {
         address: h.address,
         length: usize::try_from(h.length).ok()?,
         request: h.request,
+        connection: 0,
         rest: None,
     };
     serve(reply_ep(w, h.ep)?, read);
@@ -183,8 +184,8 @@ fn serve_fragment(
     Ok((!refused).then_some(fragment))
 }
 
-/// As `serve_fragment`, to a process of upstream's. It has no word for a refusal: the fragment is empty, and the get stays
-/// without an end.
+/// As `serve_fragment`, to a process of upstream's. It has no word for a refusal, so its connection ends, and with it the
+/// get.
 fn serve_upstream(ep: &Ep, get: &PeerGet, range: Range<usize>) -> Result<Option<usize>> {
     const HEAD: usize = GetReply::LEN;
     let fragment = range.len().min(ep.lane().max_bcopy.saturating_sub(HEAD));
@@ -204,6 +205,11 @@ fn serve_upstream(ep: &Ep, get: &PeerGet, range: Range<usize>) -> Result<Option<
         refused = copied.is_err();
         HEAD + if refused { 0 } else { fragment }
     })?;
+    if refused {
+        for iface in &ep.worker().ifaces {
+            iface.internal().upstream_reject(get.connection);
+        }
+    }
     Ok((!refused).then_some(fragment))
 }
 

@@ -104,7 +104,7 @@ pub fn atomic(ep: &Ep, req: Req) -> Result<TaskStep> {
 }
 
 /// A message about memory. `INVALID_PARAM` for a malformed one, another status if it may not be done.
-pub fn on_message(w: &Core, id: u8, message: &[u8]) -> Result<()> {
+pub fn on_message(w: &Core, id: u8, message: &[u8], connection: u64) -> Result<()> {
     const MALFORMED: Status = Status::INVALID_PARAM;
     match id {
         PUT => {
@@ -125,6 +125,7 @@ pub fn on_message(w: &Core, id: u8, message: &[u8]) -> Result<()> {
                 address: h.address,
                 length,
                 request: RequestId(h.request),
+                connection,
                 rest: None,
             };
             if let Some(ep) = ep_to(w, h.ep) {

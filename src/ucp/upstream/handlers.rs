@@ -26,7 +26,8 @@ pub fn on_event(worker: &Core, event: &UpstreamEvent<'_>) -> Result<()> {
                 ..
             },
         ) => {
-            return rma::upstream::on_message(worker, message.id, message.body);
+            let connection = message.connection;
+            return rma::upstream::on_message(worker, message.id, message.body, connection);
         }
         UpstreamEvent::Message(message) => {
             if on_message(worker, message).is_none() {

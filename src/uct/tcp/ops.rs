@@ -271,6 +271,10 @@ impl InternalIface for TcpIface {
         offer(face).filter(|_| upstream::link::is_welcome(face))
     }
 
+    fn upstream_reject(face: &Face, connection: u64) {
+        upstream::link::reject(face, connection);
+    }
+
     fn upstream_reach(face: &Face, entry: &Entry<'_>) -> Option<bool> {
         let is_tcp = entry.transport == frames::TRANSPORT;
         upstream::link::reach(face, entry.device).filter(|_| is_tcp)

@@ -181,3 +181,12 @@ pub fn translated(frame: &wire::Frame) -> Option<Frame> {
 pub fn name(face: &TcpIface, conn: &Conn) -> u64 {
     face.identity.id.wrapping_add(conn.peer)
 }
+
+/// Ends the connection with this name, if it is one of this interface.
+pub fn reject(face: &TcpIface, connection: u64) {
+    let is_named = |conn: &&Rc<Conn>| conn.upstream.is_some() && name(face, conn) == connection;
+    let named = face.known.borrow().values().find(is_named).cloned();
+    if let Some(conn) = named {
+        link::abort(face, &conn, Status::INVALID_ADDR);
+    }
+}
