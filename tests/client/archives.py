@@ -1,5 +1,5 @@
 """Clients that are built from the source archives of Debian: libfabric with its provider for UCX and the tests of both,
-fabtests; and the tests of MPICH's own suite that other libraries have hung in, with each MPICH."""
+fabtests; and MPICH's own suite: the tests that other libraries have hung in, with each MPICH, and whole folders with one."""
 import functools
 import platform
 import re
@@ -26,6 +26,15 @@ PROVIDERS = ["verbs", "psm2", "psm3", "efa", "opx", "usnic", "rxm", "rxd", "udp"
 # Tests of MPICH by folder and name, 20 runs each.
 HUNG = [("pt2pt", "many_isend"), ("rma", "pscw_ordering")]
 RUNS = 20
+# Folders of its tests that run whole, each test once, with at most RANKS processes, with one version of MPICH; and those
+# that do not pass there with its own UCX: some ask for more processes, some make it receive from any source (see
+# NAMED in mpi.py).
+WHOLE, RANKS = "4.3.2", 4
+FOLDERS = {
+    "comm": ["comm/ic2"],
+    "topo": ["topo/distgraph1", "topo/dgraph_unwgt"],
+    "datatype": [],
+}
 
 
 def mirror():
@@ -82,17 +91,38 @@ def fabtests():
     return install
 
 
+def tests_of_mpich():
+    return unpacked(*MPICH_SUITE) / "test/mpi"
+
+
 @functools.cache
 def suite(mpi):
     """The folder of MPICH's tests, configured for that MPI, with those of HUNG compiled."""
     need("gcc", "make", "perl")
-    source = unpacked(*MPICH_SUITE) / "test/mpi"
+    source = tests_of_mpich()
     folder = source.parents[2] / f"for-{mpi.version.split()[0]}"
     folder.mkdir(exist_ok=True)
     steps(folder, (folder, [source / "configure", f"MPICC={mpi.tool('mpicc')}", f"CC={mpi.tool('mpicc')}", "--disable-fortran",
                             "--disable-cxx"]),
           (folder, ["make", "-C", "util"]), *((folder, ["make", "-C", place, test]) for place, test in HUNG))
     return folder
+
+
+def folder_of_suite(mpi, name, *choice):
+    """The command that runs the tests of a folder, compiled."""
+    built = suite(mpi)
+    steps(built, (built, ["make", "-C", name, "all"]), stamp=f"{name}-complete")
+    return [sys.executable, PROGRAMS / "mpich_suite.py", built, tests_of_mpich(), name, mpi.tool("mpiexec"), RANKS, *choice]
+
+
+def whole_folders(mpi):
+    for name, failing in FOLDERS.items():
+        for what, choice in [(f"its own tests in {name}", ["--without", *failing])] + [
+                (f"its own tests in {name} that fail on upstream", ["--only", *failing])] * bool(failing):
+            yield Case(mpi.client, mpi.version, what, "all", RANKS,
+                       lambda name=name, choice=choice: folder_of_suite(mpi, name, *choice),
+                       lambda text: "" if re.search(r"^all \d+ pass$", text, re.M) else text.strip().splitlines()[-1],
+                       env=mpi.env, limit=7200, long=True, numbers=lambda text: re.findall(r"^pass .*$", text, re.M))
 
 
 def cases():
@@ -111,3 +141,5 @@ def cases():
                        lambda mpi=mpi, place=place, test=test: [sys.executable, REPEAT, RUNS, mpi.tool("mpirun"), "-n", 4,
                                                                 suite(mpi) / place / test],
                        check, env=mpi.env, limit=30 * RUNS, long=True)
+        if mpi.version == WHOLE:
+            yield from whole_folders(mpi)

@@ -8,7 +8,7 @@ import pathlib
 import subprocess
 import sys
 
-LIMIT = 60  # seconds for one
+LIMIT = 180  # seconds for one
 ENVIRONMENT = {**os.environ, "LD_LIBRARY_PATH": f"{os.environ.get('LD_LIBRARY_PATH', '')}:{sys.argv[2]}"}
 
 
