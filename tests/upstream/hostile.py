@@ -16,6 +16,7 @@ CONNECTION, FLUSH, FLUSH_ACK = 32, 33, 34
 REQUEST, ACK = 1, 2
 (WIREUP, EAGER, FIRST, MIDDLE, SYNC, SYNC_FIRST, SYNC_ACK, RTS, ATS, RTR, DATA, STREAM, PUT, GET, GET_REPLY, ATOMIC, ATOMIC_REPLY, COMPLETION,
  AM, AM_FIRST, AM_MIDDLE, AM_REPLY) = (1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 15, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26)
+ASKS, CHECK, REMOVED = 1, 4, 5
 TCP = 0x19CF
 PATIENCE = 10
 MOST = (1 << 64) - 1
@@ -136,7 +137,8 @@ class Hostile:
         self.endpoint = 0x7777
         device = bytes([0, 6 | 0x80, 0, socket.AF_INET]) + socket.inet_aton(own)
         transport = struct.pack("<HfffI", TCP, 5e-5, 1e9, 3e-5, 0x230301) + bytes([0xC3, 2 | 0x80]) + struct.pack(">H", self.listener[1])
-        self.out.message(WIREUP, struct.pack("<BBHQQ", 1, 0, 0, self.endpoint, 0) + b"\x20" + words(0x1234) + device + transport)
+        self.address = b"\x20" + words(0x1234) + device + transport
+        self.out.message(WIREUP, struct.pack("<BBHQQ", ASKS, 0, 0, self.endpoint, 0) + self.address)
         opened, _ = listening.accept()
         self.back = Connection(opened=opened)
         if self.back.take(8) != GREETING:
@@ -206,6 +208,15 @@ class Hostile:
             self.dropped(f"endpoint, bit {bit}", (RTS, words(1, other, 5, 0, 8) + b"\0"), (STREAM, words(other) + b"x"),
                          (AM_REPLY, struct.pack("<HHI", 7, 1, 0) + words(other)), (COMPLETION, words(other)),
                          (GET, words(self.memory, 8, other, 5) + bytes(4)))
+        # Whether an endpoint is there: only of one that is not comes an answer. The notice that one of another worker is gone.
+        other = b"\x20" + words(0x1235) + self.address[9:]
+        self.dropped("check of an endpoint", (WIREUP, struct.pack("<BBHQQ", CHECK, 0, 0, self.endpoint, self.ep) + self.address),
+                     (WIREUP, struct.pack("<BBHQQ", REMOVED, 0, 0, self.endpoint, self.ep) + other),
+                     (WIREUP, struct.pack("<BBHQQ", REMOVED, 0, 0, self.endpoint, self.ep ^ 1) + self.address))
+        for bit in range(0, 64, 7):
+            self.dropped(f"check of no endpoint, bit {bit}", (WIREUP, struct.pack("<BBHQQ", CHECK, 0, 0, self.endpoint + bit, self.ep ^ 1 << bit) + self.address))
+            answer = self.back.expect(WIREUP)
+            self.check((answer[0], answer[12:20]) == (REMOVED, words(self.endpoint + bit)), f"the answer is {answer.hex()}")
         for request in [0, 1, 2, 1 << 32, self.ep, MOST]:
             self.dropped(f"request {request:#x}", (SYNC_ACK, words(request) + b"\0"), (ATS, words(request) + b"\0"), (RTR, words(request, 5, 0, 8, 0)),
                          (DATA, words(request, 0) + b"12345678"), (GET_REPLY, words(request, 0) + b"12345678"), (ATOMIC_REPLY, words(request) + bytes(8)))

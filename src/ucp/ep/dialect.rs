@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 use super::{Control, Ep, Task, TaskStep, UpstreamControl};
+use crate::c::UCP_ERR_HANDLING_MODE_PEER;
 use crate::ucs::{Result, Status};
 use crate::wire::header::{AckHdr, AmId, Header, RtrHdr};
 use crate::wire::id::{EpName, RequestId};
@@ -93,20 +94,37 @@ impl Ep {
         self.remote_ep.get().filter(|_| self.is_upstream())
     }
 
+    /// The mode of error handling that the peer is told. To upstream, failover is the death of the peer.
+    pub fn upstream_error_mode(&self) -> u8 {
+        self.params.get().err_mode.min(UCP_ERR_HANDLING_MODE_PEER) as u8
+    }
+
     /// Asks for the remote endpoint.
     pub(super) fn upstream_request(&self) -> Task {
-        self.upstream_wireup(WireupKind::Request, 0, &self.worker().upstream_offers())
+        let offers = self.worker().upstream_offers();
+        self.upstream_wireup(WireupKind::Request, self.upstream_error_mode(), 0, &offers)
     }
 
     /// The answer to a request of the remote endpoint `receiver`.
-    pub fn upstream_reply(&self, receiver: u64) -> Task {
-        self.upstream_wireup(WireupKind::Reply, receiver, &[])
+    pub fn upstream_reply(&self, receiver: u64, error_mode: u8) -> Task {
+        self.upstream_wireup(WireupKind::Reply, error_mode, receiver, &[])
     }
 
-    fn upstream_wireup(&self, kind: WireupKind, receiver: u64, offers: &[Offer]) -> Task {
+    /// The answer to `receiver`, which asks for an endpoint that is not there.
+    pub fn upstream_removed(&self, receiver: u64) -> Task {
+        self.upstream_wireup(WireupKind::Removed, 0, receiver, &[])
+    }
+
+    fn upstream_wireup(
+        &self,
+        kind: WireupKind,
+        error_mode: u8,
+        receiver: u64,
+        offers: &[Offer],
+    ) -> Task {
         let header = Wireup {
             kind,
-            error_mode: self.params.get().err_mode as u8,
+            error_mode,
             number: self.serial.get() as u16,
             sender: self.id.get(),
             receiver,

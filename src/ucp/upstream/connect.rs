@@ -1,6 +1,7 @@
 //! Connecting endpoints to workers of upstream's.
 #![forbid(unsafe_code)]
 
+use crate::c::{UCP_ERR_HANDLING_MODE_NONE, UCP_ERR_HANDLING_MODE_PEER};
 use crate::ucp::ep::{End, Ep, EpParams, EpRef};
 use crate::ucp::idle;
 use crate::ucp::wireup;
@@ -10,6 +11,7 @@ use crate::wire;
 use crate::wire::upstream::Address;
 use crate::wire::upstream::address::{Entry, Place};
 use crate::{ucs_debug, ucs_error};
+use core::cell::Cell;
 use std::rc::Rc;
 
 /// The endpoint to the worker whose address `blob` begins with: an implicit endpoint, if there is one, else a new one.
@@ -17,12 +19,25 @@ pub fn connect(worker: &Core, blob: &[u8], params: EpParams) -> Result<EpRef> {
     let read = Address::with_entries(blob, Place::Blob);
     let (address, entries) = read.ok_or(Status::INVALID_ADDR)?;
     let uuid = address.uuid;
+    let mode = params.err_mode.min(UCP_ERR_HANDLING_MODE_PEER);
+    let other_mode = Cell::new(None);
     let is_suitable = |id| {
         let ep = worker.ep(id);
-        ep.is_some_and(|ep| ep.is_upstream() && !ep.is_reply_only() && ep.is_usable())
+        let suits = ep.filter(|ep| ep.is_upstream() && !ep.is_reply_only() && ep.is_usable());
+        suits.is_some_and(|ep| {
+            let theirs = ep.peer_handles_errors.get();
+            if theirs != (mode != UCP_ERR_HANDLING_MODE_NONE) {
+                other_mode.set(Some(u8::from(theirs)));
+            }
+            other_mode.get().is_none()
+        })
     };
     if let Some(taken) = wireup::take_implicit(worker, uuid, params, is_suitable) {
         return Ok(taken);
+    }
+    if let Some(theirs) = other_mode.get() {
+        super::wireup::refuse_mode(mode as u8, theirs);
+        return Err(Status::UNSUPPORTED);
     }
     let made = Ep::unconnected(worker, params);
     if let Err(e) = join(worker, &made, &address, &entries) {

@@ -5,12 +5,13 @@ use super::connect;
 use crate::ucp::ep::{End, Ep, EpRef, MadeBy};
 use crate::ucp::wireup;
 use crate::ucp::worker_core::Core;
+use crate::ucs::Status;
 use crate::uct::internal::UpstreamMessage;
 use crate::wire::id::{EpId, EpName};
 use crate::wire::upstream::Address;
 use crate::wire::upstream::address::{Entry, Place};
 use crate::wire::upstream::message::{Wireup, WireupKind};
-use crate::{ucs_debug, ucs_diag};
+use crate::{ucs_debug, ucs_diag, ucs_error};
 
 /// Handles a wire-up message.
 pub fn on_wireup(worker: &Core, message: &UpstreamMessage<'_>) -> Option<()> {
@@ -20,18 +21,34 @@ pub fn on_wireup(worker: &Core, message: &UpstreamMessage<'_>) -> Option<()> {
         wireup::upstream::on_wireup(worker, key, &header, &address, &entries);
         return Some(());
     }
+    // It is answered only where it comes from.
+    // Releases write the same device at different lengths.
+    let is_there = |entry: &Entry<'_>| {
+        let device = message.device.unwrap_or_default();
+        !entry.device.is_empty() && device.starts_with(entry.device)
+    };
+    let there = || -> Vec<_> { entries.into_iter().filter(is_there).collect() };
+    let known = || {
+        let ep = worker.ep(header.receiver)?;
+        let is_of_it = ep.is_upstream() && ep.remote_uuid.get() == address.uuid;
+        (is_of_it && ep.is_usable()).then_some(ep)
+    };
     match header.kind {
         WireupKind::Request if header.receiver == 0 => {
-            // It is answered only where it comes from.
-            // Releases write the same device at different lengths.
-            let is_there = |entry: &Entry<'_>| {
-                let device = message.device.unwrap_or_default();
-                !entry.device.is_empty() && device.starts_with(entry.device)
-            };
-            let there: Vec<_> = entries.into_iter().filter(is_there).collect();
-            on_request(worker, &header, &address, &there);
+            on_request(worker, &header, &address, &there());
         }
-        WireupKind::Reply => on_reply(worker, &header, address.uuid),
+        WireupKind::Reply => match known() {
+            Some(ep) => on_reply(ep, &header, address.uuid),
+            None => ucs_debug!("a wire-up reply of upstream UCX is for no endpoint of this worker"),
+        },
+        WireupKind::Check if known().is_none() => {
+            tell_removed(worker, header.sender, &address, &there());
+        }
+        WireupKind::Removed => {
+            if let Some(ep) = known() {
+                ep.fail(Status::CONNECTION_RESET);
+            }
+        }
         kind => {
             ucs_debug!("{kind} of upstream UCX, which needs no answer");
         }
@@ -39,15 +56,45 @@ pub fn on_wireup(worker: &Core, message: &UpstreamMessage<'_>) -> Option<()> {
     Some(())
 }
 
-/// A worker has answered a request of ours.
-fn on_reply(worker: &Core, header: &Wireup, uuid: u64) {
+/// A worker has answered a request of an endpoint.
+fn on_reply(ep: &Ep, header: &Wireup, uuid: u64) {
     let id = EpId(header.sender);
-    match worker.ep(header.receiver) {
-        Some(ep) if ep.is_upstream() && ep.remote_uuid.get() == uuid => {
-            ep.named_by_upstream(EpName { uuid, id });
-        }
-        _ => ucs_debug!("a wire-up reply of upstream UCX is for no endpoint of this worker"),
+    if agrees(ep, header.error_mode) {
+        ep.named_by_upstream(EpName { uuid, id });
     }
+}
+
+/// Whether the modes of error handling at both ends agree. If not, the endpoint fails, as upstream's does.
+fn agrees(ep: &Ep, theirs: u8) -> bool {
+    let ours = ep.upstream_error_mode();
+    let is_agreed = !ep.is_of_application() || ours == theirs;
+    if !is_agreed {
+        refuse_mode(ours, theirs);
+        // The answer that it gets says it to the peer.
+        ep.on_peer_closed(Status::UNSUPPORTED);
+    }
+    is_agreed
+}
+
+/// Logs that the modes of error handling of two endpoints differ.
+pub fn refuse_mode(ours: u8, theirs: u8) {
+    ucs_error!(
+        "an endpoint to a process of upstream UCX has error handling mode {ours} and the endpoint there mode {theirs}; \
+         upstream wants the same at both sides: create both with the same err_mode"
+    );
+}
+
+/// Tells a worker that asks for an endpoint that it is not there.
+fn tell_removed(worker: &Core, asker: u64, of: &Address, there: &[Entry<'_>]) {
+    let messenger = Ep::hidden(worker, MadeBy::Peer);
+    match connect::join(worker, &messenger, of, there) {
+        Ok(()) => messenger.post(messenger.upstream_removed(asker)),
+        Err(e) => ucs_diag!(
+            "worker {:#x} of upstream UCX, which asks for an endpoint that is gone, cannot be answered: {e}",
+            of.uuid
+        ),
+    }
+    messenger.destroy(Status::CANCELED, End::Flushed);
 }
 
 /// A worker has an endpoint to this one: pairs it with one of ours, else with a new one to a transport `there`, and
@@ -73,11 +120,16 @@ fn on_request(worker: &Core, header: &Wireup, of: &Address, there: &[Entry<'_>])
     if let Some(ep) = ep {
         ep.peer_handles_errors.set(header.error_mode != 0);
         // Both ask: the request of the worker with the smaller uuid is the one that is answered.
-        if ep.is_wireup_sent() && uuid > worker.uuid {
-            return;
+        if !ep.is_wireup_sent() || uuid < worker.uuid {
+            ep.named_by_upstream(remote);
+            // An endpoint that the application does not have is as the peer wants it.
+            let mode = match ep.is_of_application() {
+                true => ep.upstream_error_mode(),
+                false => header.error_mode,
+            };
+            ep.post(ep.upstream_reply(header.sender, mode));
         }
-        ep.named_by_upstream(remote);
-        ep.post(ep.upstream_reply(header.sender));
+        agrees(&ep, header.error_mode);
     }
 }
 
