@@ -61,6 +61,73 @@ impl Tally {
     }
 }
 
+/// A counter in reports, by its name within a group; that of no group is empty.
+#[derive(Clone, Copy)]
+struct Entry<'a> {
+    group: &'static str,
+    name: &'static str,
+    count: &'a Counter,
+    bytes: Option<&'a Counter>,
+}
+
+impl<'a> Entry<'a> {
+    fn single(group: &'static str, name: &'static str, count: &'a Counter) -> Entry<'a> {
+        Entry {
+            group,
+            name,
+            count,
+            bytes: None,
+        }
+    }
+
+    fn tally(group: &'static str, (name, tally): (&'static str, &'a Tally)) -> Entry<'a> {
+        Entry {
+            group,
+            name,
+            count: &tally.count,
+            bytes: Some(&tally.bytes),
+        }
+    }
+
+    fn is_used(&self) -> bool {
+        self.count.get() > 0
+    }
+
+    /// Group and name.
+    fn path(&self, between: &str) -> String {
+        match self.group {
+            "" => self.name.to_owned(),
+            group => format!("{group}{between}{}", self.name),
+        }
+    }
+
+    fn line(&self) -> String {
+        let bytes = self.bytes.map(|bytes| format!(" ({} bytes)", bytes.get()));
+        let (path, count) = (self.path(" "), self.count.get());
+        format!("{path}: {count}{}", bytes.unwrap_or_default())
+    }
+}
+
+/// Lines for people, of those that are not zero.
+fn lines(entries: &[Entry<'_>]) -> Vec<String> {
+    let used = entries.iter().filter(|entry| entry.is_used());
+    used.map(Entry::line).collect()
+}
+
+/// The JSON of a group: an object for each member, without tallies that are zero.
+fn group_json(entries: &[Entry<'_>]) -> String {
+    let mut object = Object::new();
+    for entry in entries.iter().filter(|e| e.is_used() || e.bytes.is_none()) {
+        let mut pair = Object::new();
+        pair.number("count", entry.count.get());
+        if let Some(bytes) = entry.bytes {
+            pair.number("bytes", bytes.get());
+        }
+        object.json(entry.name, &pair.end());
+    }
+    object.end()
+}
+
 /// A list of tallies with a name for each.
 macro_rules! tallies {
     ($(#[$doc:meta])* $list:ident { $($(#[$of:meta])* $name:ident,)* }) => {
@@ -74,21 +141,6 @@ macro_rules! tallies {
             /// All, by their names.
             fn all(&self) -> [(&'static str, &Tally); [$(stringify!($name)),*].len()] {
                 [$((stringify!($name), &self.$name),)*]
-            }
-
-            /// Those that are not zero.
-            pub fn used(&self) -> impl Iterator<Item = (&'static str, &Tally)> {
-                let all = self.all().into_iter();
-                all.filter(|(_, tally)| tally.count.get() > 0)
-            }
-
-            fn put_into(&self, object: &mut Object) {
-                for (name, tally) in self.used() {
-                    let mut pair = Object::new();
-                    pair.number("count", tally.count.get());
-                    pair.number("bytes", tally.bytes.get());
-                    object.json(name, &pair.end());
-                }
             }
         }
     };
@@ -162,70 +214,60 @@ impl Counters {
         sum
     }
 
-    fn single(&self) -> [(&'static str, &Counter); 4] {
-        [
+    /// All, with the sum of what the endpoints sent, and the wake-ups: the one list for every report.
+    fn entries<'a>(&'a self, sent: &'a Sent, wake_ups: &'a Counter) -> Vec<Entry<'a>> {
+        let mut entries = sent.entries();
+        let fetched = self.fetched.all().into_iter();
+        entries.extend(fetched.map(|of| Entry::tally("fetched", of)));
+        entries.push(Entry::tally("", ("unexpected", &self.unexpected)));
+        let singles = [
             ("received_long", &self.received_long),
             ("waits_for_room", &self.waits_for_room),
             ("retries", &self.retries),
             ("kernel_copies", &self.kernel_copies),
-        ]
+            ("wake_ups", wake_ups),
+        ];
+        entries.extend(singles.map(|(name, counter)| Entry::single("", name, counter)));
+        entries
     }
 
-    /// With the sum of what the endpoints sent, and the wake-ups.
+    /// An object for each group, a number for each other counter.
     pub fn to_json(&self, sent: &Sent, wake_ups: &Counter) -> String {
         let mut object = Object::new();
-        object.json("sent", &sent.to_json());
-        let mut fetched = Object::new();
-        self.fetched.put_into(&mut fetched);
-        object.json("fetched", &fetched.end());
-        for (name, counter) in self.single() {
-            object.number(name, counter.get());
+        let entries = self.entries(sent, wake_ups);
+        for group in entries.chunk_by(|a, b| a.group == b.group) {
+            if let [first, ..] = group
+                && !first.group.is_empty()
+            {
+                object.json(first.group, &group_json(group));
+                continue;
+            }
+            for (name, value) in group.iter().flat_map(numbers) {
+                object.number(&name, value);
+            }
         }
-        object.number("unexpected", self.unexpected.count.get());
-        object.number("unexpected_bytes", self.unexpected.bytes.get());
-        object.number("wake_ups", wake_ups.get());
         object.end()
     }
 
     /// All by name, such as `sent_eager` and `sent_eager_bytes`.
     pub fn totals(&self, sent: &Sent, wake_ups: &Counter) -> BTreeMap<String, u64> {
-        let single = self.single().into_iter();
-        let mut totals: BTreeMap<_, _> = single
-            .chain([("sent_short", &sent.short), ("wake_ups", wake_ups)])
-            .map(|(name, counter)| (name.to_owned(), counter.get()))
-            .collect();
-        let sent = sent
-            .long
-            .all()
-            .map(|(name, tally)| (format!("sent_{name}"), tally));
-        let fetched = self
-            .fetched
-            .all()
-            .map(|(name, tally)| (format!("fetched_{name}"), tally));
-        let unexpected = [("unexpected".to_owned(), &self.unexpected)];
-        for (name, tally) in sent.into_iter().chain(fetched).chain(unexpected) {
-            totals.insert(format!("{name}_bytes"), tally.bytes.get());
-            totals.insert(name, tally.count.get());
-        }
-        totals
+        let entries = self.entries(sent, wake_ups);
+        entries.iter().flat_map(numbers).collect()
     }
 
     /// Lines for people, of those that are not zero.
     pub fn lines(&self, sent: &Sent, wake_ups: &Counter) -> Vec<String> {
-        let mut lines = sent.lines();
-        lines.extend(
-            self.fetched
-                .used()
-                .map(|(name, tally)| line("fetched", name, tally)),
-        );
-        if self.unexpected.count.get() > 0 {
-            lines.push(line("unexpected", "", &self.unexpected));
-        }
-        let single = self.single().into_iter().chain([("wake_ups", wake_ups)]);
-        let used = single.filter(|(_, counter)| counter.get() > 0);
-        lines.extend(used.map(|(name, counter)| format!("{name}: {}", counter.get())));
-        lines
+        lines(&self.entries(sent, wake_ups))
     }
+}
+
+/// A counter's number, and that of its bytes, each by a name of its own.
+fn numbers(entry: &Entry<'_>) -> impl Iterator<Item = (String, u64)> + use<> {
+    let name = entry.path("_");
+    let bytes = entry
+        .bytes
+        .map(|bytes| (format!("{name}_bytes"), bytes.get()));
+    core::iter::once((name, entry.count.get())).chain(bytes)
 }
 
 impl Sent {
@@ -243,33 +285,21 @@ impl Sent {
         }
     }
 
+    /// All, the one list for every report.
+    fn entries(&self) -> Vec<Entry<'_>> {
+        let short = Entry::single("sent", "short", &self.short);
+        let long = self.long.all().into_iter();
+        let long = long.map(|of| Entry::tally("sent", of));
+        core::iter::once(short).chain(long).collect()
+    }
+
     pub fn lines(&self) -> Vec<String> {
-        let short = Some(self.short.get()).filter(|n| *n > 0);
-        let short = short.map(|n| format!("sent short: {n}"));
-        let long = self
-            .long
-            .used()
-            .map(|(name, tally)| line("sent", name, tally));
-        short.into_iter().chain(long).collect()
+        lines(&self.entries())
     }
 
     pub fn to_json(&self) -> String {
-        let mut short = Object::new();
-        short.number("count", self.short.get());
-        let mut object = Object::new();
-        object.json("short", &short.end());
-        self.long.put_into(&mut object);
-        object.end()
+        group_json(&self.entries())
     }
-}
-
-fn line(what: &str, name: &str, tally: &Tally) -> String {
-    let space = if name.is_empty() { "" } else { " " };
-    format!(
-        "{what}{space}{name}: {} ({} bytes)",
-        tally.count.get(),
-        tally.bytes.get()
-    )
 }
 
 #[cfg(test)]
@@ -294,8 +324,12 @@ mod tests {
         );
         let json = worker.to_json(&sum, &Counter::default());
         assert!(
-            json.starts_with(r#"{"sent":{"short":{"count":2},"#),
+            json.starts_with(r#"{"sent":{"short":{"count":2},"rendezvous":{"count":1,"bytes":1048576}},"fetched":{},"#),
             "{json}"
         );
+        let totals = worker.totals(&sum, &Counter::default());
+        let [short, bytes] = ["sent_short", "sent_rendezvous_bytes"].map(|name| totals[name]);
+        assert_eq!((short, bytes), (2, 1 << 20));
+        assert!(!totals.contains_key("sent_short_bytes") && totals["unexpected_bytes"] == 0);
     }
 }
