@@ -1,5 +1,5 @@
-//! The layouts and constants of `src/c/verbs` are those of the system's `infiniband/verbs.h`: one
-//! `_Static_assert` for each size, offset and constant, compiled by the C compiler.
+//! The layouts and constants of `src/c/verbs` are those of the system's `infiniband/verbs.h` and
+//! `rdma/rdma_cma.h`: one `_Static_assert` for each size, offset and constant, compiled by the C compiler.
 
 mod c_assertions;
 
@@ -45,7 +45,9 @@ fn nested() -> Vec<(&'static str, usize)> {
 
 /// The C program, with `shift` added to every expected value.
 fn program(shift: usize) -> (String, usize) {
-    let mut text = String::from("#include <stddef.h>\n#include <infiniband/verbs.h>\n");
+    let mut text = String::from(
+        "#include <stddef.h>\n#include <infiniband/verbs.h>\n#include <rdma/rdma_cma.h>\n",
+    );
     let mut count = 0;
     let mut expect = |what: String, value: u64| {
         let value = value + shift as u64;
@@ -85,7 +87,7 @@ fn program(shift: usize) -> (String, usize) {
 fn failures(text: &str) -> (usize, String) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let need = Command::new(root.join("scripts/need"))
-        .arg("libibverbs-dev")
+        .args(["libibverbs-dev", "librdmacm-dev"])
         .output()
         .expect("scripts/need");
     assert!(

@@ -351,7 +351,7 @@ impl Default for Raw {
     }
 }
 
-fn to_raw(addr: SocketAddr) -> (Raw, libc::socklen_t) {
+pub(super) fn to_raw(addr: SocketAddr) -> (Raw, libc::socklen_t) {
     let mut raw = Raw::default();
     let len = match addr {
         SocketAddr::V4(a) => {

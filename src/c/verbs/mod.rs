@@ -1,7 +1,7 @@
-//! The layouts and constants of libibverbs that this library uses, in the order of its objects.
+//! The layouts and constants of libibverbs and librdmacm that this library uses, in the order of its objects.
 //!
-//! Of a `whole` struct the program allocates the memory: its size is libibverbs' size. Of a `prefix` struct
-//! libibverbs allocates the memory, or fills more than older releases did: only the offsets count, and what
+//! Of a `whole` struct the program allocates the memory: its size is the library's size. Of a `prefix` struct
+//! the library allocates the memory, or fills more than older releases did: only the offsets count, and what
 //! follows the named members is not named. `tests/verbs_layout.rs` compares `ALL_LAYOUTS` and `ALL_CONSTANTS`
 //! with the system's headers.
 
@@ -35,13 +35,15 @@ macro_rules! layouts {
     };
 }
 
+pub mod cm;
 pub mod device;
 pub mod queue;
 
+pub use cm::*;
 pub use device::*;
 pub use queue::*;
 
-/// The structs of both files.
-pub const ALL_LAYOUTS: [&[Layout]; 2] = [DEVICE_LAYOUTS, QUEUE_LAYOUTS];
-/// The constants of both files.
-pub const ALL_CONSTANTS: [&[(&str, u64)]; 2] = [DEVICE_CONSTANTS, QUEUE_CONSTANTS];
+/// The structs of all files.
+pub const ALL_LAYOUTS: [&[Layout]; 3] = [DEVICE_LAYOUTS, QUEUE_LAYOUTS, CM_LAYOUTS];
+/// The constants of all files.
+pub const ALL_CONSTANTS: [&[(&str, u64)]; 3] = [DEVICE_CONSTANTS, QUEUE_CONSTANTS, CM_CONSTANTS];

@@ -60,7 +60,7 @@ pub(super) fn check(code: c_int) -> io::Result<()> {
 }
 
 /// A name in a struct of the library's.
-fn name_of(name: &[c_char; 64]) -> String {
+pub(super) fn name_of(name: &[c_char; 64]) -> String {
     let bytes = name.iter().map(|&c| c as u8).take_while(|&b| b != 0);
     String::from_utf8_lossy(&bytes.collect::<Vec<_>>()).into_owned()
 }

@@ -1,15 +1,18 @@
-//! RDMA devices through `libibverbs.so.1`, which is loaded the first time that somebody asks for devices, and only
-//! where the kernel has any.
+//! RDMA devices through `libibverbs.so.1` and connections between them through `librdmacm.so.1`. Each is loaded the first
+//! time that somebody needs it, and only where the kernel has a device.
 //!
 //! `table` loads the library, `device` opens devices, `queue` has completion queues, shared receive queues and connected
-//! queue pairs, `datagram` has queue pairs for datagrams. Objects own what they were made from, so that everything is destroyed in the right order.
+//! queue pairs, `datagram` has queue pairs for datagrams, `cm` has
+//! connections by socket address. Objects own what they were made from, so that everything is destroyed in the right order.
 
+mod cm;
 mod datagram;
 mod device;
 mod queue;
 mod table;
 
+pub use cm::{CmChannel, CmEvent, CmId, CmPath, PairNumber, PairNumbers};
 pub use datagram::{AddressHandle, DatagramPair};
 pub use device::{Access, Device, Event, Port, Region, device_names, prepare_fork};
 pub use queue::{Caps, CompletionQueue, QueuePair, ReceiveQueue, Route};
-pub use table::has_devices;
+pub use table::{has_devices, is_device};

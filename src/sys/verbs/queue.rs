@@ -57,6 +57,10 @@ pub struct CompletionQueue {
 impl CompletionQueue {
     /// A queue with room for at least `length` completions.
     pub fn new(device: &Arc<Device>, length: usize) -> io::Result<Rc<CompletionQueue>> {
+        CompletionQueue::make(device, length).map(Rc::new)
+    }
+
+    pub(super) fn make(device: &Arc<Device>, length: usize) -> io::Result<CompletionQueue> {
         let channel = Channel::new(device)?;
         let length = c_int::try_from(length).map_err(|_| io::ErrorKind::InvalidInput)?;
         // SAFETY: an open context and its channel; vector 0 is there on every device.
@@ -64,11 +68,11 @@ impl CompletionQueue {
             let chan = channel.channel.as_ptr();
             (device.table.ibv_create_cq)(device.context(), length, null_mut(), chan, 0)
         };
-        Ok(Rc::new(CompletionQueue {
+        Ok(CompletionQueue {
             queue: NonNull::new(queue).ok_or_else(errno)?,
             channel,
             device: Arc::clone(device),
-        }))
+        })
     }
 
     pub fn event_fd(&self) -> RawFd {

@@ -50,6 +50,14 @@ pub fn has_devices() -> bool {
     std::fs::read_dir("/sys/class/infiniband").is_ok_and(|mut entries| entries.next().is_some())
 }
 
+/// Whether the kernel has a device of this name.
+pub fn is_device(name: &str) -> bool {
+    !name.contains('/')
+        && std::path::Path::new("/sys/class/infiniband")
+            .join(name)
+            .exists()
+}
+
 /// The functions. `None` where the kernel has no device; an error where the library is missing or too old.
 pub fn table() -> io::Result<Option<&'static Table>> {
     static TABLE: OnceBox<Table> = OnceBox::new();
