@@ -11,6 +11,10 @@ use std::net::SocketAddr;
 pub struct CmConnection {
     pub endpoint: Box<dyn Endpoint>,
     pub remote: SocketAddr,
+    /// The end that the application of a client asked for.
+    pub from: Option<SocketAddr>,
+    /// The number of its manager among those of the worker that listens or connects.
+    pub manager: usize,
     /// At a client, until its server replies; at either, until the transport has delivered the messages it has.
     pub deadline: Option<Timer>,
     /// The status of a connection that has ended.
@@ -23,11 +27,15 @@ impl CmConnection {
     pub fn new(
         endpoint: Box<dyn Endpoint>,
         remote: SocketAddr,
+        from: Option<SocketAddr>,
+        manager: usize,
         deadline: Option<Timer>,
     ) -> CmConnection {
         CmConnection {
             endpoint,
             remote,
+            from,
+            manager,
             deadline,
             gone: None,
             close_received: false,

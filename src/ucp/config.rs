@@ -170,7 +170,7 @@ pub static TABLE: Table = Table {
             "SOCKADDR_TLS_PRIORITY",
             "rdmacm,tcp,sockcm",
             Kind::StrArray,
-            "Connection managers for socket addresses: the first that is here is used; `*` is any.",
+            "Connection managers for socket addresses, in the order in which a client tries them; `*` is any.",
         ),
         Row::new(
             "SOCKADDR_AUX_TLS",

@@ -499,6 +499,24 @@ pub trait Transport: Sync + 'static {
         false
     }
 
+    /// The addresses of an interface in fewer bytes, for connection managers with little room: that of its device, which
+    /// interfaces on it share, and its own. `None`: there is no such form.
+    fn shorten(&self, device: &[u8], iface: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
+        let _ = (device, iface);
+        None
+    }
+
+    /// The lengths of both.
+    fn short_lengths(&self) -> Option<(usize, usize)> {
+        None
+    }
+
+    /// The addresses of which these, of those lengths, are the short form. A peer's bytes are untrusted.
+    fn lengthen(&self, device: &[u8], iface: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
+        let _ = (device, iface);
+        None
+    }
+
     /// Why none of this process's interfaces reaches the peer's interface with this address. For log lines: may take
     /// time.
     fn unreachable(&self, device: &[u8], iface: &[u8]) -> String {

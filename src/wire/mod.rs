@@ -10,6 +10,7 @@
 pub mod address;
 pub mod blob;
 pub mod envelope;
+pub mod greeting;
 pub mod header;
 pub mod id;
 pub mod rkey;

@@ -38,7 +38,10 @@ use std::time::Duration;
 pub(super) enum Event {
     Asked {
         listener: usize,
+        manager: usize,
         id: RequestId,
+        /// The device that it came by.
+        device: String,
         private: Vec<u8>,
         /// It is a client of upstream's, which came by this address.
         upstream: Option<IpAddr>,
@@ -46,10 +49,13 @@ pub(super) enum Event {
     },
     Resolved {
         ep: u64,
+        manager: usize,
+        device: String,
         outcome: Result<()>,
     },
     Connected {
         ep: u64,
+        manager: usize,
         answer: Result<Answer>,
     },
     /// The client knows the server's endpoint, so the server may send data.
@@ -143,13 +149,14 @@ extern "C" fn progress(worker: &Core) -> c_uint {
     count as u32
 }
 
-/// The connection manager of a worker, made when first needed.
+/// The connection managers of a worker, made when first needed.
 pub struct Cm {
-    manager: Option<Box<dyn Manager>>,
+    /// In the order in which a client tries them.
+    managers: Vec<Box<dyn Manager>>,
     pub accepted: Accepted,
     pub(super) inbox: Arc<Inbox>,
     context: usize,
-    /// The worker handle for the manager; it only has the async context.
+    /// The worker handle for the managers; it only has the async context.
     handle: uct_worker_h,
     _word: Box<usize>,
 }
@@ -160,7 +167,7 @@ impl Cm {
         let word = Box::new(context);
         let handle = WorkerHandle::create(core::ptr::from_ref(word.as_ref()).cast_mut().cast());
         let mut cm = Cm {
-            manager: None,
+            managers: Vec::new(),
             accepted: Accepted::default(),
             inbox: Arc::new(Inbox {
                 events: Mutex::new(VecDeque::new()),
@@ -174,9 +181,28 @@ impl Cm {
         let Some(for_manager) = (unsafe { WorkerHandle::from_c(handle) }) else {
             return Err(Status::NO_MEMORY);
         };
-        let (component, table) = chosen(&worker.context().config)?;
-        let config = worker.context().config.others().read(table)?;
-        cm.manager = Some(component.cm_open(for_manager, &config)?);
+        for (component, table) in chosen(&worker.context().config)? {
+            let config = worker.context().config.others().read(table)?;
+            match component.cm_open(for_manager, &config) {
+                Ok(manager) if is_for(worker, &*manager) => cm.managers.push(manager),
+                Ok(_) => {}
+                Err(e @ (Status::NO_DEVICE | Status::UNSUPPORTED)) => {
+                    ucs_debug!("no connections by {}: {e}", component.name());
+                }
+                Err(e) => return Err(e),
+            }
+        }
+        if cm.managers.is_empty() {
+            ucs_error!(
+                "no connection manager of UCX_SOCKADDR_TLS_PRIORITY={} can be used by the transports of UCX_TLS",
+                worker
+                    .context()
+                    .config
+                    .list(var!(TABLE, "SOCKADDR_TLS_PRIORITY"))
+                    .join(",")
+            );
+            return Err(Status::UNSUPPORTED);
+        }
         accepted::listen(worker);
         Ok(cm)
     }
@@ -195,15 +221,21 @@ impl Cm {
         Timer::start(limit, move || inbox.put(Event::Late { ep })).map(Some)
     }
 
-    pub(super) fn manager(&self) -> Result<&dyn Manager> {
-        self.manager.as_deref().ok_or(Status::UNSUPPORTED)
+    pub(super) fn manager(&self, number: usize) -> Result<&dyn Manager> {
+        let manager = self.managers.get(number).map(Box::as_ref);
+        manager.ok_or(Status::UNSUPPORTED)
+    }
+
+    /// In the order in which a client tries them.
+    pub(super) fn managers(&self) -> &[Box<dyn Manager>] {
+        &self.managers
     }
 }
 
 impl Drop for Cm {
     fn drop(&mut self) {
-        // The manager first: it works on the context.
-        self.manager = None;
+        // The managers first: they work on the context.
+        self.managers.clear();
         // SAFETY: both were made in `open` and are used by nobody any more.
         unsafe {
             WorkerHandle::destroy(self.handle);
@@ -212,26 +244,45 @@ impl Drop for Cm {
     }
 }
 
-/// The first component of `UCX_SOCKADDR_TLS_PRIORITY` that has a connection manager.
-fn chosen(config: &Config) -> Result<(&'static dyn Component, &'static Table)> {
+/// Whether the worker can send messages by the devices that connections of this manager are between.
+fn is_for(worker: &Core, manager: &dyn Manager) -> bool {
+    let resources = &worker.context().resources;
+    let mut devices = worker.ifaces.iter();
+    manager
+        .of_devices()
+        .is_none_or(|is_device| devices.any(|i| is_device(&resources[i.resource].device.name)))
+}
+
+/// A component with a connection manager, and the variables of that.
+type WithManager = (&'static dyn Component, &'static Table);
+
+/// The components of `UCX_SOCKADDR_TLS_PRIORITY` that have a connection manager, in that order.
+fn chosen(config: &Config) -> Result<Vec<WithManager>> {
     let all = COMPONENTS.iter().map(|handle| handle.component);
-    let all: Vec<_> = all
+    let all: Vec<WithManager> = all
+        .filter(|component| component.is_available())
         .filter_map(|component| Some((component, component.cm_config()?)))
         .collect();
     let wanted = config.list(var!(TABLE, "SOCKADDR_TLS_PRIORITY"));
-    let find = |name: &String| {
-        let is_it = |(component, _): &&(&dyn Component, _)| name == "*" || name == component.name();
-        all.iter().find(is_it)
-    };
-    wanted.iter().find_map(find).copied().ok_or_else(|| {
+    let mut chosen: Vec<WithManager> = Vec::new();
+    for name in wanted {
+        for of in &all {
+            let is_new = chosen.iter().all(|(c, _)| c.name() != of.0.name());
+            if is_new && (name == "*" || name == of.0.name()) {
+                chosen.push(*of);
+            }
+        }
+    }
+    if chosen.is_empty() {
         let names: Vec<_> = all.iter().map(|(component, _)| component.name()).collect();
         ucs_error!(
             "UCX_SOCKADDR_TLS_PRIORITY={} names no connection manager that is here: use {} or *",
             wanted.join(","),
             names.join(", ")
         );
-        Status::UNSUPPORTED
-    })
+        return Err(Status::UNSUPPORTED);
+    }
+    Ok(chosen)
 }
 
 pub(super) fn cm(worker: &Core) -> Result<&Cm> {
@@ -246,6 +297,7 @@ pub(super) fn cm(worker: &Core) -> Result<&Cm> {
 pub(super) struct Half {
     pub inbox: Arc<Inbox>,
     pub ep: u64,
+    pub manager: usize,
     /// At a server, its client, until that has finished.
     pub client: Mutex<Option<Client>>,
     /// Processes of upstream's are welcome.
@@ -262,9 +314,11 @@ impl Owner for Half {
         self.takes_upstream
     }
 
-    fn resolved(&self, _device: &str, outcome: Result<()>) -> Result<()> {
+    fn resolved(&self, device: &str, outcome: Result<()>) -> Result<()> {
         self.inbox.put(Event::Resolved {
             ep: self.ep,
+            manager: self.manager,
+            device: device.to_owned(),
             outcome,
         });
         Ok(())
@@ -273,6 +327,7 @@ impl Owner for Half {
     fn connected(&self, answer: Result<Remote<'_>>) {
         self.inbox.put(Event::Connected {
             ep: self.ep,
+            manager: self.manager,
             answer: answer.map(|r| Answer {
                 private: r.private.to_vec(),
                 is_upstream: r.is_upstream,
@@ -310,21 +365,112 @@ pub fn connect(
     from: Option<SocketAddr>,
     params: EpParams,
 ) -> Result<EpRef> {
-    let cm = cm(worker)?;
+    let count = cm(worker)?.managers.len();
     let ep = Ep::unconnected(worker, params);
     ep.set_wireup_sent();
+    let made = dial_first(worker, ep.id.get(), to, from, 0..count);
+    attach(ep, made)
+}
+
+/// Begins a client's connection by the first of these managers that can.
+fn dial_first(
+    worker: &Core,
+    ep: u64,
+    to: SocketAddr,
+    from: Option<SocketAddr>,
+    managers: core::ops::Range<usize>,
+) -> Result<CmConnection> {
+    let mut failure = Status::UNREACHABLE;
+    for number in managers {
+        match dial(worker, ep, to, from, number) {
+            Ok(connection) => return Ok(connection),
+            Err(e) => failure = e,
+        }
+    }
+    Err(failure)
+}
+
+fn dial(
+    worker: &Core,
+    ep: u64,
+    to: SocketAddr,
+    from: Option<SocketAddr>,
+    number: usize,
+) -> Result<CmConnection> {
+    let cm = cm(worker)?;
     let owner = Arc::new(Half {
         inbox: Arc::clone(&cm.inbox),
-        ep: ep.id.get(),
+        ep,
+        manager: number,
         client: Mutex::new(None),
         takes_upstream: takes_upstream(worker),
     });
-    let made = cm.manager().and_then(|manager| {
-        let endpoint = manager.connect(to, from, owner)?;
-        let deadline = cm.deadline(worker, ep.id.get())?;
-        Ok(CmConnection::new(endpoint, to, deadline))
+    let endpoint = cm.manager(number)?.connect(to, from, owner)?;
+    let deadline = cm.deadline(worker, ep)?;
+    Ok(CmConnection::new(endpoint, to, from, number, deadline))
+}
+
+/// Whether the client's endpoint still tries this manager.
+fn is_tried(ep: &Ep, manager: usize) -> bool {
+    let connection = ep.cm_connection.borrow();
+    connection.as_ref().is_some_and(|c| c.manager == manager)
+}
+
+/// A client's attempt has failed. Where no server is reached by this manager, the next one has its turn.
+fn attempt_failed(worker: &Core, ep: &Ep, status: Status) {
+    let tried = ep.cm_connection.borrow().as_ref().map(|connection| {
+        let c = connection;
+        (c.remote, c.from, c.manager)
     });
-    attach(ep, made)
+    let count = worker.wireup().cm.get().map_or(0, |cm| cm.managers.len());
+    let (Some((remote, from, manager)), Status::UNREACHABLE) = (tried, status) else {
+        return ep.fail(status);
+    };
+    if manager + 1 >= count {
+        // Over TCP the manager has said why.
+        let last = cm(worker).and_then(|cm| cm.manager(manager));
+        if last.is_ok_and(|last| last.of_devices().is_some()) {
+            ucs_error!(
+                "no server is reached at {remote} by an RDMA device: is the address one of a device, does somebody \
+                 listen there, do UCX_TLS and UCX_NET_DEVICES allow the device? Without \
+                 UCX_SOCKADDR_TLS_PRIORITY tcp is tried too"
+            );
+        }
+        return ep.fail(status);
+    }
+    ucs_debug!(
+        "the server at {remote} is not reached by connection manager {manager}, the next one is tried"
+    );
+    match dial_first(worker, ep.id.get(), remote, from, manager + 1..count) {
+        Ok(connection) => drop(ep.cm_connection.replace(Some(connection))),
+        Err(e) => ep.fail(e),
+    }
+}
+
+/// The private data of a client whose way to the server is known.
+fn introduction(
+    worker: &Core,
+    ep: &Ep,
+    connection: &CmConnection,
+    device: &str,
+) -> Result<Vec<u8>> {
+    let manager = cm(worker)?.manager(connection.manager)?;
+    let params = ep.params.get();
+    let sends_id = params.flags & UCP_EP_PARAMS_FLAGS_SEND_CLIENT_ID != 0;
+    let id = if sends_id { worker.params.client_id } else { 0 };
+    if manager.of_devices().is_some() {
+        let greeting = Greeting::of_device(worker, ep, id, device, manager.max_private());
+        return greeting.ok_or_else(|| {
+            ucs_debug!(
+                "the way to {} is by {device}, which UCX_TLS and UCX_NET_DEVICES leave out",
+                connection.remote
+            );
+            Status::UNREACHABLE
+        });
+    }
+    let local = connection.local();
+    let for_upstream = local.and_then(|at| upstream::offer(worker, ep, at.ip()));
+    Ok(Greeting::of(worker, ep, id, 0, for_upstream.as_ref()))
 }
 
 /// Whether processes of upstream's are welcome.
@@ -350,56 +496,60 @@ fn handle(worker: &Core, event: Event) {
     match event {
         Event::Asked {
             listener,
+            manager,
             id,
+            device,
             private,
             upstream,
             client,
-        } => listener::asked(worker, listener, id, &private, upstream, client),
-        Event::Resolved { ep, outcome } => {
-            let Some(ep) = worker.ep(ep) else { return };
+        } => {
+            let came = listener::Came {
+                manager,
+                id,
+                device,
+                private,
+                upstream,
+                client,
+            };
+            listener::asked(worker, listener, came);
+        }
+        Event::Resolved {
+            ep,
+            manager,
+            device,
+            outcome,
+        } => {
+            let ep = worker.ep(ep).filter(|ep| is_tried(ep, manager));
+            let Some(ep) = ep else { return };
             let told = outcome.and_then(|()| {
-                let params = ep.params.get();
-                let sends_id = params.flags & UCP_EP_PARAMS_FLAGS_SEND_CLIENT_ID != 0;
-                let id = if sends_id { worker.params.client_id } else { 0 };
                 let connection = ep.cm_connection.borrow();
-                let local = connection.as_ref().and_then(CmConnection::local);
-                let for_upstream = local.and_then(|at| upstream::offer(worker, ep, at.ip()));
-                let private = Greeting::of(worker, ep, id, 0, for_upstream.as_ref());
-                match connection.as_ref() {
-                    Some(connection) => connection.endpoint.connect(&private),
-                    None => Err(Status::NOT_CONNECTED),
-                }
+                let connection = connection.as_ref().ok_or(Status::NOT_CONNECTED)?;
+                let private = introduction(worker, ep, connection, &device)?;
+                connection.endpoint.connect(&private)
             });
             if let Err(e) = told {
-                ep.fail(e);
+                attempt_failed(worker, ep, e);
             }
         }
-        Event::Connected { ep, answer } => {
-            let Some(ep) = worker.ep(ep) else { return };
+        Event::Connected {
+            ep,
+            manager,
+            answer,
+        } => {
+            let ep = worker.ep(ep).filter(|ep| is_tried(ep, manager));
+            let Some(ep) = ep else { return };
+            let answer = match answer {
+                Ok(answer) => answer,
+                Err(e) => return attempt_failed(worker, ep, e),
+            };
             if let Some(connection) = ep.cm_connection.borrow_mut().as_mut() {
                 connection.deadline = None;
             }
-            let done = answer.and_then(|answer| {
-                if answer.is_upstream {
-                    return upstream_accepted(worker, ep, &answer.private);
-                }
-                upstream::unlink(worker, ep.id.get());
-                Greeting::read(&answer.private).and_then(|greeting| {
-                    let server = greeting.address.uuid;
-                    ep.pair_with(greeting.ep_name());
-                    if let Some(connection) = ep.cm_connection.borrow().as_ref() {
-                        let ticket = claims::ticket(worker, server).to_le_bytes();
-                        connection.endpoint.notify(&ticket)?;
-                    }
-                    let claim = Claim {
-                        ep: ep.id.get(),
-                        origin: Origin::Server,
-                        address: greeting.address,
-                        ticket: greeting.ticket,
-                    };
-                    connect_claimed(worker, ep, claim)
-                })
-            });
+            let done = if answer.is_upstream {
+                upstream_accepted(worker, ep, &answer.private)
+            } else {
+                accepted_by(worker, ep, manager, &answer.private)
+            };
             if let Err(e) = done {
                 ep.fail(e);
             }
@@ -501,6 +651,25 @@ fn handle(worker: &Core, event: Event) {
             }
         }
     }
+}
+
+/// A client's server has accepted.
+fn accepted_by(worker: &Core, ep: &Ep, manager: usize, private: &[u8]) -> Result<()> {
+    upstream::unlink(worker, ep.id.get());
+    let greeting = Greeting::by(cm(worker)?.manager(manager)?, private)?;
+    let server = greeting.address.uuid;
+    ep.pair_with(greeting.ep_name());
+    if let Some(connection) = ep.cm_connection.borrow().as_ref() {
+        let ticket = claims::ticket(worker, server).to_le_bytes();
+        connection.endpoint.notify(&ticket)?;
+    }
+    let claim = Claim {
+        ep: ep.id.get(),
+        origin: Origin::Server,
+        address: greeting.address,
+        ticket: greeting.ticket,
+    };
+    connect_claimed(worker, ep, claim)
 }
 
 /// A client's server is upstream's, and has accepted.

@@ -6,10 +6,12 @@ use crate::ucp::ep::Ep;
 use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
+use crate::uct::cm::Manager;
 use crate::uct::registry;
 use crate::wire::Reader;
-use crate::wire::address::Address;
+use crate::wire::address::{Address, AddressEntry};
 use crate::wire::envelope::Private;
+use crate::wire::greeting::ShortGreeting;
 use crate::wire::id::{EpId, EpName};
 use crate::wire::upstream::address::Offer;
 
@@ -50,6 +52,94 @@ impl Greeting {
         private.wrap(for_upstream.map(|(offer, address)| (offer, address.as_slice())))
     }
 
+    /// As private data of a connection by a device, where a manager has room for no more: the addresses of the worker's
+    /// interfaces on that device, in their short form. `None` where it has none.
+    pub fn of_device(
+        worker: &Core,
+        ep: &Ep,
+        client_id: u64,
+        device: &str,
+        room: usize,
+    ) -> Option<Vec<u8>> {
+        let resources = &worker.context().resources;
+        let mut found: Option<ShortGreeting> = None;
+        for iface in &worker.ifaces {
+            let resource = &resources[iface.resource];
+            if resource.device.name != device {
+                continue;
+            }
+            let short = resource
+                .transport
+                .shorten(&iface.device_address, &iface.address);
+            let (Some((of_device, of_iface)), Ok(domain)) = (short, u8::try_from(resource.md))
+            else {
+                continue;
+            };
+            let greeting = found.get_or_insert_with(|| ShortGreeting {
+                // Checked when the endpoint was made.
+                err_mode: ep.params.get().err_mode as u8,
+                ep: ep.id.get(),
+                uuid: worker.uuid,
+                client_id,
+                domain,
+                device: of_device.clone(),
+                ifaces: Vec::new(),
+            });
+            if greeting.domain == domain && greeting.device == of_device {
+                greeting.ifaces.push((iface.number, of_iface));
+            }
+        }
+        found.map(|greeting| greeting.encode(room))
+    }
+
+    /// Reads private data of a connection by this manager.
+    pub fn by(manager: &dyn Manager, private: &[u8]) -> Result<Greeting> {
+        match manager.of_devices() {
+            Some(_) => Greeting::read_of_device(private),
+            None => Greeting::read(private),
+        }
+    }
+
+    fn read_of_device(private: &[u8]) -> Result<Greeting> {
+        let transports = registry::numbered();
+        let transport = |number| {
+            let mut all = transports.iter();
+            all.find(|(of, _)| *of == number).map(|(_, found)| *found)
+        };
+        let read = ShortGreeting::decode(private, |number| transport(number)?.short_lengths());
+        let read = read.filter(|short| short.err_mode <= MODES);
+        let entries = read.as_ref().and_then(|short| {
+            let entry = |(number, iface): &(u8, Vec<u8>)| {
+                let (device, iface) = transport(*number)?.lengthen(&short.device, iface)?;
+                Some(AddressEntry {
+                    transport: *number,
+                    domain: short.domain,
+                    device,
+                    iface,
+                })
+            };
+            short.ifaces.iter().map(entry).collect::<Option<Vec<_>>>()
+        });
+        let (Some(short), Some(entries)) = (read, entries) else {
+            ucs_error!(
+                "the other side of a connection between devices told {} bytes that are not ours",
+                private.len()
+            );
+            return Err(Status::INVALID_ADDR);
+        };
+        Ok(Greeting {
+            ep: short.ep,
+            client_id: short.client_id,
+            err_mode: short.err_mode.into(),
+            // Shared memory of the two processes has no part in it.
+            ticket: 0,
+            address: Address {
+                uuid: short.uuid,
+                entries,
+            },
+        })
+    }
+
     /// The endpoint of the other side.
     pub fn ep_name(&self) -> EpName {
         EpName {
@@ -58,7 +148,7 @@ impl Greeting {
         }
     }
 
-    pub fn read(private: &[u8]) -> Result<Greeting> {
+    fn read(private: &[u8]) -> Result<Greeting> {
         let read = Private::unwrap(private).and_then(|p| {
             let mut r = Reader::new(&p.body);
             let (client_id, ticket) = (r.u64()?, r.u64()?);

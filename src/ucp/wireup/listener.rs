@@ -14,7 +14,7 @@ use crate::ucs::config::var;
 use crate::ucs::{Result, Status};
 use crate::uct::cm::{Listener, Manager, Request, RequestId, Visitor};
 use crate::wire::upstream::private::Private;
-use crate::{ucs_debug, ucs_diag};
+use crate::{ucs_debug, ucs_diag, ucs_error};
 use core::ffi::c_void;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -25,7 +25,10 @@ use std::sync::Arc;
 /// events of the endpoint go to the inbox of its own worker.
 pub struct ConnRequest {
     listening: *const Core,
+    manager: usize,
     id: RequestId,
+    /// The device of this side.
+    device: String,
     from: Introduction,
     pub client: SocketAddr,
 }
@@ -40,7 +43,7 @@ enum Introduction {
 impl ConnRequest {
     fn manager(&self) -> Result<&dyn Manager> {
         // SAFETY: the listener's worker outlives its requests (C contract of ucp_worker_destroy).
-        cm(unsafe { &*self.listening })?.manager()
+        cm(unsafe { &*self.listening })?.manager(self.manager)
     }
 
     pub fn client_id(&self) -> u64 {
@@ -70,9 +73,8 @@ pub fn accept(worker: &Core, request: ConnRequest, params: EpParams) -> Result<E
     let (client, private) = match &request.from {
         Introduction::Ours(greeting) => {
             ep.pair_with(greeting.ep_name());
-            let ticket = claims::ticket(worker, greeting.address.uuid);
-            let private = Greeting::of(worker, &ep, 0, ticket, None);
-            (Client::Ours(greeting.address.clone()), Ok(private))
+            let client = Client::Ours(greeting.address.clone());
+            (client, answer(worker, &ep, &request, greeting))
         }
         Introduction::Upstream(private, local) => {
             let from = request.client.ip();
@@ -83,6 +85,7 @@ pub fn accept(worker: &Core, request: ConnRequest, params: EpParams) -> Result<E
     let owner = Arc::new(Half {
         inbox: Arc::clone(&cm.inbox),
         ep: ep.id.get(),
+        manager: request.manager,
         client: Mutex::new(Some(client)),
         takes_upstream: true,
     });
@@ -93,8 +96,26 @@ pub fn accept(worker: &Core, request: ConnRequest, params: EpParams) -> Result<E
             }
         })
         .and_then(|private| request.manager()?.accept(request.id, owner, &private))
-        .map(|endpoint| CmConnection::new(endpoint, request.client, None));
+        .map(|endpoint| CmConnection::new(endpoint, request.client, None, request.manager, None));
     attach(ep, made)
+}
+
+/// The private data for a client.
+fn answer(worker: &Core, ep: &Ep, request: &ConnRequest, client: &Greeting) -> Result<Vec<u8>> {
+    let manager = request.manager()?;
+    if manager.of_devices().is_none() {
+        let ticket = claims::ticket(worker, client.address.uuid);
+        return Ok(Greeting::of(worker, ep, 0, ticket, None));
+    }
+    let device = &request.device;
+    let greeting = Greeting::of_device(worker, ep, 0, device, manager.max_private());
+    greeting.ok_or_else(|| {
+        ucs_error!(
+            "the client at {} came by {device}, which UCX_TLS and UCX_NET_DEVICES leave out here",
+            request.client
+        );
+        Status::UNREACHABLE
+    })
 }
 
 /// Turns a client down.
@@ -117,7 +138,8 @@ pub enum Arrival {
 /// A listener: the object of `ucp_listener_h`.
 pub struct UcpListener {
     worker: *const Core,
-    listener: Option<Box<dyn Listener>>,
+    /// One for each manager that can listen at the address.
+    listeners: Vec<Box<dyn Listener>>,
     arrival: Arrival,
 }
 
@@ -125,6 +147,7 @@ pub struct UcpListener {
 struct Door {
     inbox: Arc<Inbox>,
     listener: usize,
+    manager: usize,
     takes_upstream: bool,
 }
 
@@ -132,7 +155,9 @@ impl Visitor for Door {
     fn request(&self, request: Request<'_>) {
         self.inbox.put(Event::Asked {
             listener: self.listener,
+            manager: self.manager,
             id: request.id,
+            device: request.device.to_owned(),
             private: request.remote.private.to_vec(),
             upstream: request.remote.is_upstream.then(|| request.server.ip()),
             client: request.client,
@@ -149,20 +174,25 @@ impl UcpListener {
         let cm = cm(worker)?;
         let mut made = Box::new(UcpListener {
             worker,
-            listener: None,
+            listeners: Vec::new(),
             arrival,
         });
-        let door = Arc::new(Door {
-            inbox: Arc::clone(&cm.inbox),
-            listener: core::ptr::from_ref(made.as_ref()) as usize,
-            takes_upstream: takes_upstream(worker),
-        });
+        let listener = core::ptr::from_ref(made.as_ref()) as usize;
         let backlog = worker
             .context()
             .config
             .ulong(var!(TABLE, "LISTENER_BACKLOG"));
         let backlog = i32::try_from(backlog).ok();
-        made.listener = Some(cm.manager()?.listen(at, backlog, door)?);
+        let listen = |manager: usize, at: SocketAddr| {
+            let door = Door {
+                inbox: Arc::clone(&cm.inbox),
+                listener,
+                manager,
+                takes_upstream: takes_upstream(worker),
+            };
+            cm.manager(manager)?.listen(at, backlog, Arc::new(door))
+        };
+        made.listeners = listen_by_all(cm.managers().len(), at, listen)?;
         worker
             .wireup()
             .listeners
@@ -178,8 +208,8 @@ impl UcpListener {
 
     /// Its address, with the port that the kernel chose.
     pub fn address(&self) -> Result<SocketAddr> {
-        self.listener
-            .as_ref()
+        let first = self.listeners.first();
+        first
             .map(|listener| listener.address())
             .ok_or(Status::NOT_CONNECTED)
     }
@@ -192,39 +222,82 @@ impl Drop for UcpListener {
     }
 }
 
+/// How often a port that the kernel chose for one manager may be another's of somebody else.
+const PORT_ATTEMPTS: usize = 16;
+
+/// Listens at one address by each of so many managers. Those that cannot have it are left out, unless somebody else
+/// listens there: clients would come to another process.
+fn listen_by_all(
+    count: usize,
+    at: SocketAddr,
+    listen: impl Fn(usize, SocketAddr) -> Result<Box<dyn Listener>>,
+) -> Result<Vec<Box<dyn Listener>>> {
+    let mut failure = Status::UNSUPPORTED;
+    for _ in 0..PORT_ATTEMPTS {
+        let mut listeners: Vec<Box<dyn Listener>> = Vec::new();
+        let mut is_taken = false;
+        // The last one takes any address of this machine, so that the port is of all.
+        for manager in (0..count).rev() {
+            let port = listeners.first().map_or(at.port(), |l| l.address().port());
+            let mut at = at;
+            at.set_port(port);
+            match listen(manager, at) {
+                Ok(listener) => listeners.push(listener),
+                Err(e) => {
+                    ucs_debug!("connection manager {manager} does not listen at {at}: {e}");
+                    is_taken |= e == Status::BUSY;
+                    failure = e;
+                }
+            }
+        }
+        match (is_taken, listeners.is_empty()) {
+            (false, false) => return Ok(listeners),
+            (true, false) if at.port() == 0 => {}
+            (true, _) => return Err(Status::BUSY),
+            (false, true) => return Err(failure),
+        }
+    }
+    Err(failure)
+}
+
+/// A connection request of a client.
+pub(super) struct Came {
+    pub manager: usize,
+    pub id: RequestId,
+    pub device: String,
+    pub private: Vec<u8>,
+    pub upstream: Option<IpAddr>,
+    pub client: SocketAddr,
+}
+
 /// A connection request came to a listener.
-pub(super) fn asked(
-    worker: &Core,
-    listener: usize,
-    id: RequestId,
-    private: &[u8],
-    upstream: Option<IpAddr>,
-    client: SocketAddr,
-) {
+pub(super) fn asked(worker: &Core, listener: usize, came: Came) {
     if !worker.wireup().listeners.borrow().contains(&listener) {
-        turn_down(worker, id, client, Status::NOT_CONNECTED);
+        turn_down(worker, &came, Status::NOT_CONNECTED);
         return;
     }
     // SAFETY: in the worker's list, so alive.
     let listener = unsafe { &*(listener as *const UcpListener) };
-    let from = match upstream {
-        None => Greeting::read(private).map(Introduction::Ours),
-        Some(local) => {
-            upstream::read(worker, private).map(|private| Introduction::Upstream(private, local))
-        }
+    let from = match came.upstream {
+        None => cm(worker)
+            .and_then(|cm| cm.manager(came.manager))
+            .and_then(|manager| Greeting::by(manager, &came.private))
+            .map(Introduction::Ours),
+        Some(local) => upstream::read(worker, &came.private)
+            .map(|private| Introduction::Upstream(private, local)),
     };
-    let request = from.map(|from| ConnRequest {
+    let from = match from {
+        Ok(from) => from,
+        Err(e) => return turn_down(worker, &came, e),
+    };
+    let client = came.client;
+    let request = ConnRequest {
         listening: worker,
-        id,
+        manager: came.manager,
+        id: came.id,
+        device: came.device,
         from,
         client,
-    });
-    let request = match request {
-        Ok(r) => r,
-        Err(e) => {
-            turn_down(worker, id, client, e);
-            return;
-        }
     };
     match listener.arrival {
         Arrival::Request(cb, arg) => {
@@ -241,10 +314,10 @@ pub(super) fn asked(
 }
 
 /// Rejects a client without showing it to the application.
-fn turn_down(worker: &Core, id: RequestId, client: SocketAddr, why: Status) {
-    ucs_diag!("a client from {client} is turned down: {why}");
-    if let Ok(manager) = cm(worker).and_then(super::cm::Cm::manager)
-        && let Err(e) = manager.reject(id)
+fn turn_down(worker: &Core, came: &Came, why: Status) {
+    ucs_diag!("a client from {} is turned down: {why}", came.client);
+    if let Ok(manager) = cm(worker).and_then(|cm| cm.manager(came.manager))
+        && let Err(e) = manager.reject(came.id)
     {
         ucs_debug!("turning down a client that went: {e}");
     }

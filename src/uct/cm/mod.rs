@@ -82,6 +82,12 @@ pub trait Manager {
     /// Keeps callbacks out while it lives.
     fn block(&self) -> Blocked<'_>;
 
+    /// For a manager whose connections are between devices of transports: whether this is such a device, `NAME:PORT`.
+    /// `None`: its connections have nothing to do with devices.
+    fn of_devices(&self) -> Option<fn(&str) -> bool> {
+        None
+    }
+
     /// Most bytes of private data.
     fn max_private(&self) -> usize;
 

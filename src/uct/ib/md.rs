@@ -3,9 +3,9 @@
 use super::config;
 use super::events::Watch;
 use super::port::Port;
-use super::rc::RcIface;
+use super::rc::{self, RcIface};
 use super::ud::{self, UdIface};
-use super::wire::{KEY_LEN, decode_key, encode_key};
+use super::wire::{self, KEY_LEN, SHORT_DEVICE_LEN, SHORT_PAIR_LEN, decode_key, encode_key};
 use crate::c::verbs::{IBV_ATOMIC_NONE, ibv_device_attr};
 use crate::c::*;
 use crate::sys::verbs::{self, Access, Device, Region};
@@ -295,7 +295,7 @@ impl Domain {
 
 impl Transport for RcTransport {
     fn name(&self) -> &'static str {
-        super::rc::NAME
+        rc::NAME
     }
 
     fn config(&self) -> &'static Table {
@@ -326,6 +326,18 @@ impl Transport for RcTransport {
             ))),
             _ => domain.ports(),
         }
+    }
+
+    fn short_lengths(&self) -> Option<(usize, usize)> {
+        Some((SHORT_DEVICE_LEN, SHORT_PAIR_LEN))
+    }
+
+    fn shorten(&self, device: &[u8], iface: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
+        wire::shorten(device, iface, rc::wire::decode_iface)
+    }
+
+    fn lengthen(&self, device: &[u8], iface: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
+        wire::lengthen(device, iface, rc::wire::encode_iface)
     }
 
     fn open(
@@ -374,6 +386,18 @@ impl Transport for UdTransport {
             .map_err(|e| Unusable(e.to_string()))?
             .domain
             .ports()
+    }
+
+    fn short_lengths(&self) -> Option<(usize, usize)> {
+        Some((SHORT_DEVICE_LEN, SHORT_PAIR_LEN))
+    }
+
+    fn shorten(&self, device: &[u8], iface: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
+        wire::shorten(device, iface, ud::wire::decode_iface)
+    }
+
+    fn lengthen(&self, device: &[u8], iface: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
+        wire::lengthen(device, iface, ud::wire::encode_iface)
     }
 
     fn open(

@@ -10,6 +10,9 @@ pub const NUMBER_LIMIT: u32 = 1 << 24;
 
 /// Bytes of a device address.
 pub const DEVICE_LEN: usize = 22;
+/// Bytes of a device address in the short form, and of the number of a queue pair.
+pub const SHORT_DEVICE_LEN: usize = 19;
+pub const SHORT_PAIR_LEN: usize = 3;
 /// Bytes of an endpoint address.
 pub const EP_LEN: usize = 16;
 /// Bytes of a packed remote key.
@@ -85,6 +88,22 @@ impl DeviceAddr {
         };
         let has_lid = address.lid != 0;
         (has_lid == (address.link == Link::InfiniBand) && address.gid != [0; 16]).then_some(address)
+    }
+
+    /// In fewer bytes: link and packet in one, and no format.
+    pub fn shorten(&self) -> [u8; SHORT_DEVICE_LEN] {
+        let mut out = [0; SHORT_DEVICE_LEN];
+        out[0] = self.link.code() << 4 | self.mtu;
+        out[1..3].copy_from_slice(&self.lid.to_le_bytes());
+        out[3..].copy_from_slice(&self.gid);
+        out
+    }
+
+    pub fn lengthen(bytes: &[u8; SHORT_DEVICE_LEN]) -> Option<DeviceAddr> {
+        let mut long = [0; DEVICE_LEN];
+        long[..3].copy_from_slice(&[FORMAT, bytes[0] >> 4, bytes[0] & 15]);
+        long[4..].copy_from_slice(&bytes[1..]);
+        DeviceAddr::decode(&long)
     }
 
     /// An IPv4 address, in the form that GIDs have them.
@@ -183,6 +202,29 @@ pub fn pair_check(queue_pair: u32) -> u8 {
         .fold(0x5a, |sum: u8, &byte| sum.rotate_left(3) ^ byte)
 }
 
+/// The short form of both addresses of an interface, of which `decode` reads the own one.
+pub fn shorten(
+    device: &[u8],
+    iface: &[u8],
+    decode: fn(&[u8; PAIR_LEN]) -> Option<u32>,
+) -> Option<(Vec<u8>, Vec<u8>)> {
+    let device = DeviceAddr::decode(device.try_into().ok()?)?;
+    let pair = decode(iface.try_into().ok()?)?.to_le_bytes();
+    Some((device.shorten().to_vec(), pair[..SHORT_PAIR_LEN].to_vec()))
+}
+
+/// Both addresses of which that is the short form.
+pub fn lengthen(
+    device: &[u8],
+    pair: &[u8],
+    encode: fn(u32) -> [u8; PAIR_LEN],
+) -> Option<(Vec<u8>, Vec<u8>)> {
+    let device = DeviceAddr::lengthen(device.try_into().ok()?)?;
+    let [low, middle, high] = pair.try_into().ok()?;
+    let pair = u32::from_le_bytes([low, middle, high, 0]);
+    Some((device.encode().to_vec(), encode(pair).to_vec()))
+}
+
 /// The header of an active message: its id, and what it says of credits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
@@ -241,6 +283,29 @@ mod tests {
             reads: 16,
         };
         assert_eq!(EpAddr::decode(&ep.encode()), Some(ep));
+    }
+
+    #[test]
+    fn short_addresses_come_back() {
+        let (encode, decode) = (
+            crate::uct::ib::ud::wire::encode_iface,
+            crate::uct::ib::ud::wire::decode_iface,
+        );
+        for address in [device(Link::InfiniBand, 513), device(Link::RoceV2, 0)] {
+            let long = (address.encode().to_vec(), encode(0xabcdef).to_vec());
+            let (device, iface) = shorten(&long.0, &long.1, decode).unwrap();
+            assert_eq!(
+                (device.len(), iface.len()),
+                (SHORT_DEVICE_LEN, SHORT_PAIR_LEN)
+            );
+            assert_eq!(lengthen(&device, &iface, encode), Some(long.clone()));
+            assert_eq!(lengthen(&device[1..], &iface, encode), None);
+            assert_eq!(lengthen(&device, &iface[1..], encode), None);
+            let mut bad = device.clone();
+            bad[0] = 0x43;
+            assert_eq!(lengthen(&bad, &iface, encode), None, "no such link");
+            assert_eq!(shorten(&long.0, &long.0, decode), None);
+        }
     }
 
     #[test]
