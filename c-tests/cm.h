@@ -16,6 +16,10 @@
 #include <errno.h>
 #include <time.h>
 
+#ifndef CM_COMPONENT
+#define CM_COMPONENT "tcp"
+#endif
+
 enum { CM_MAX_PRIV = 8192 };
 
 typedef enum { CM_KEEP, CM_ACCEPT, CM_REJECT } cm_answer_t;
@@ -136,7 +140,7 @@ static inline void cm_start(ucs_async_mode_t mode)
     cm.polls = mode == UCS_ASYNC_MODE_POLL;
     CHECK_OK(ucs_async_context_create(mode, &cm.async));
     CHECK_OK(uct_worker_create(cm.async, UCS_THREAD_MODE_SINGLE, &cm.worker));
-    cm.component = cm_find_component("tcp");
+    cm.component = cm_find_component(CM_COMPONENT);
     CHECK(cm.component != NULL);
     cm.cm = cm_open_one();
     CHECK_OK(uct_cm_query(cm.cm, &attr));

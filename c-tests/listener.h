@@ -8,12 +8,17 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+/* The IPv4 address of listeners, in network byte order. */
+#ifndef LISTENER_IP
+#define LISTENER_IP htonl(INADDR_LOOPBACK)
+#endif
+
 static inline struct sockaddr_storage loopback(int family, uint16_t port)
 {
     struct sockaddr_storage at = {.ss_family = family};
 
     if (family == AF_INET) {
-        ((struct sockaddr_in *)&at)->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        ((struct sockaddr_in *)&at)->sin_addr.s_addr = LISTENER_IP;
         ((struct sockaddr_in *)&at)->sin_port = htons(port);
     } else {
         ((struct sockaddr_in6 *)&at)->sin6_addr = in6addr_loopback;

@@ -9,6 +9,7 @@ use ferrucx::uct::internal::{UpstreamEvent, UpstreamMessage};
 use ferrucx::uct::{auth, cm, cma, ib, shm, tcp};
 use ferrucx::wire::blob::{HEAD, seal};
 use ferrucx::wire::envelope::{self, EnvelopeKind, Look, Private};
+use ferrucx::wire::greeting::ShortGreeting;
 use ferrucx::wire::header::*;
 use ferrucx::wire::id::{EpId, EpName};
 use ferrucx::wire::{address::Address, rkey::Rkey, upstream};
@@ -114,13 +115,37 @@ fn handshakes(data: &[u8]) {
     }
 }
 
-/// The connection manager's messages.
+/// The connection managers' messages.
 fn greeting(data: &[u8]) {
+    if let Some(message @ ib::cm::wire::Message::Private(private)) = ib::cm::wire::decode(data) {
+        assert!(data.starts_with(&ib::cm::wire::encode(message)));
+        short_greeting(private);
+    }
+    short_greeting(data);
     for chunk in data.chunks(cm::tcp::wire::HEADER_LEN) {
         if let Ok(bytes) = chunk.try_into()
             && let Ok(header) = cm::tcp::wire::decode(bytes, 2048)
         {
             assert!(header.len <= 2048);
+        }
+    }
+}
+
+/// What is read is written back the same, and so are its addresses.
+fn short_greeting(data: &[u8]) {
+    let lengths = |transport| {
+        let known = transport == 5 || transport == 6;
+        known.then_some((ib::wire::SHORT_DEVICE_LEN, ib::wire::SHORT_PAIR_LEN))
+    };
+    let Some(greeting) = ShortGreeting::decode(data, lengths) else {
+        return;
+    };
+    assert_eq!(greeting.encode(data.len()), data);
+    for (_, iface) in &greeting.ifaces {
+        let long = ib::wire::lengthen(&greeting.device, iface, ib::rc::wire::encode_iface);
+        if let Some((device, long)) = long {
+            let short = ib::wire::shorten(&device, &long, ib::rc::wire::decode_iface);
+            assert_eq!(short, Some((greeting.device.clone(), iface.clone())));
         }
     }
 }

@@ -170,7 +170,7 @@ const CORE_ATOMICS: [(&str, &str); 22] = [
     ("ucs/config/known.rs", A_STATIC),
     ("ucs/compat/profile.rs", A_STATIC),
     ("ucp/context.rs", A_STATIC),
-    ("uct/cm/tcp/manager.rs", A_STATIC),
+    ("uct/cm/mod.rs", A_STATIC),
     ("uct/base/death_watch.rs", A_STATIC),
     ("uct/tcp/hello.rs", A_STATIC),
     ("abi/ucm.rs", A_STATIC),

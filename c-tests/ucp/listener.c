@@ -65,7 +65,7 @@ static void creation(void)
     at = address_of(listener);
     CHECK_EQ(at.ss_family, AF_INET);
     CHECK(port_of(&at) != 0);
-    CHECK_EQ(((struct sockaddr_in *)&at)->sin_addr.s_addr, htonl(INADDR_LOOPBACK));
+    CHECK_EQ(((struct sockaddr_in *)&at)->sin_addr.s_addr, LISTENER_IP);
     CHECK_OK(ucp_listener_query(listener, &nothing));
     show("the same port", try_listen(&at, UCP_LISTENER_PARAM_FIELD_CONN_HANDLER, &second));
     ucp_listener_destroy(listener);

@@ -5,6 +5,10 @@
 /* timeout: 60 */
 #include "cm.h"
 
+#ifndef CM_IP
+#define CM_IP "127.0.0.1"
+#endif
+
 static const char hello[] = "hello", answer[] = "an answer";
 
 #define CLIENT(name) cm_side_t name = {.priv = hello, .priv_length = sizeof(hello)}
@@ -114,7 +118,7 @@ static void test_disconnect_orders(void)
     cm_server_t listener = {.answer = CM_KEEP};
     int i;
 
-    cm_listen(&listener, "127.0.0.1");
+    cm_listen(&listener, CM_IP);
     for (i = 0; i < 6; ++i) {
         CLIENT(client);
         SERVER(server);
@@ -158,7 +162,7 @@ static void test_reject(cm_answer_t how)
     cm_server_t listener = {.answer = how};
     CLIENT(client);
 
-    cm_listen(&listener, "127.0.0.1");
+    cm_listen(&listener, CM_IP);
     CHECK_OK(cm_client(&client, &listener.addr));
     CM_WAIT(client.resolved == 1);
     CHECK_OK(cm_side_connect(&client));
@@ -184,7 +188,7 @@ static void test_before_notify(void)
     cm_server_t listener = {.answer = CM_KEEP};
     int i;
 
-    cm_listen(&listener, "127.0.0.1");
+    cm_listen(&listener, CM_IP);
     for (i = 0; i < 3; ++i) {
         CLIENT(client);
         SERVER(server);
@@ -237,7 +241,7 @@ static void test_private_data(void)
     for (i = 0; i < sizeof(big); ++i) {
         big[i] = (char)(i * 7);
     }
-    cm_listen(&listener, "127.0.0.1");
+    cm_listen(&listener, CM_IP);
     for (k = 0; k < 3; ++k) {
         cm_side_t client = {.priv = big, .priv_length = lengths[k]};
         cm_side_t server = {.priv = big, .priv_length = lengths[k]};
@@ -286,9 +290,9 @@ static void test_listeners(void)
     CLIENT(client);
     CLIENT(other);
 
-    cm_listen(&one, "127.0.0.1");
+    cm_listen(&one, CM_IP);
     CHECK_STATUS(cm_listen_on(cm.cm, &two, &one.addr), UCS_ERR_BUSY);
-    at = cm_addr("127.0.0.1", 0);
+    at = cm_addr(CM_IP, 0);
     CHECK_OK(uct_listener_create(cm.cm, (void *)&at, sizeof(struct sockaddr_in), &params, &two.listener));
     CHECK_OK(uct_listener_query(two.listener, &attr));
     two.addr = attr.sockaddr;
@@ -301,7 +305,7 @@ static void test_listeners(void)
     CHECK_OK(cm_listen_on(cm.cm, &any, &at));
     CHECK(cm_port(&any.addr) != 0);
 
-    at = cm_addr("127.0.0.1", cm_port(&any.addr));
+    at = cm_addr(CM_IP, cm_port(&any.addr));
     CHECK_OK(cm_client(&client, &at));
     CHECK_OK(cm_client(&other, &two.addr));
     CM_WAIT((client.resolved == 1) && (other.resolved == 1));
@@ -334,7 +338,7 @@ static void test_parameters(void)
     uct_ep_params_t params = {.field_mask = UCT_EP_PARAM_FIELD_CM, .cm = cm.cm, .sockaddr = &addr};
     uct_ep_h ep;
 
-    cm_listen(&listener, "127.0.0.1");
+    cm_listen(&listener, CM_IP);
     CHECK_STATUS(uct_ep_create(&params, &ep), UCS_ERR_INVALID_PARAM);
     params.field_mask |= UCT_EP_PARAM_FIELD_SOCKADDR;
     CHECK_STATUS(uct_ep_create(&params, &ep), UCS_ERR_UNSUPPORTED);
@@ -352,7 +356,7 @@ static void test_client_left(void)
     cm_server_t listener = {.answer = CM_KEEP};
     int i;
 
-    cm_listen(&listener, "127.0.0.1");
+    cm_listen(&listener, CM_IP);
     for (i = 0; i < 2; ++i) {
         CLIENT(client);
         CLIENT(later);
@@ -389,18 +393,25 @@ static void test_client_left(void)
 int main(void)
 {
     static const ucs_async_mode_t modes[] = {CM_MODES};
-    int fds = open_descriptors(), i;
+    int fds, i;
 
+#ifdef CM_KEEPS_DEVICES
+    /* The library behind the manager keeps the devices that it has opened. */
+    cm_start(modes[0]);
+    test_reject(CM_KEEP);
+    cm_stop();
+#endif
+    fds = open_descriptors();
     for (i = 0; i < sizeof(modes) / sizeof(modes[0]); ++i) {
         cm_start(modes[i]);
         test_attributes();
-        test_connect("127.0.0.1", 0, 0, CM_KEEP);
-        test_connect("127.0.0.1", 0, 1, CM_KEEP);
-        test_connect("127.0.0.1", 1, 0, CM_KEEP);
-        test_connect("127.0.0.1", 1, 1, CM_KEEP);
+        test_connect(CM_IP, 0, 0, CM_KEEP);
+        test_connect(CM_IP, 0, 1, CM_KEEP);
+        test_connect(CM_IP, 1, 0, CM_KEEP);
+        test_connect(CM_IP, 1, 1, CM_KEEP);
         if (CM_IN_CALLBACK) {
-            test_connect("127.0.0.1", 0, 0, CM_ACCEPT);
-            test_connect("127.0.0.1", 1, 1, CM_ACCEPT);
+            test_connect(CM_IP, 0, 0, CM_ACCEPT);
+            test_connect(CM_IP, 1, 1, CM_ACCEPT);
         }
         test_disconnect_orders();
         test_reject(CM_KEEP);

@@ -13,7 +13,7 @@ pub const fn handle(component: &'static dyn Component) -> ComponentHandle {
 }
 
 /// In the order in which `uct_query_components` lists them.
-pub static COMPONENTS: [ComponentHandle; 7] = [
+pub static COMPONENTS: [ComponentHandle; 8] = [
     handle(&loopback::SelfComponent),
     handle(&tcp::TcpComponent),
     handle(&shm::SysvComponent),
@@ -21,6 +21,7 @@ pub static COMPONENTS: [ComponentHandle; 7] = [
     handle(&cuda::CudaComponent),
     handle(&cma::CmaComponent),
     handle(&ib::IbComponent),
+    handle(&ib::RdmaCmComponent),
 ];
 
 /// The tables of options of all components and transports, in the order in which they are printed.

@@ -109,9 +109,9 @@ pub fn is_known(name: &str) -> bool {
 }
 
 /// How the names of upstream's components begin that are not ours.
-const FOREIGN_COMPONENTS: [&str; 18] = [
+const FOREIGN_COMPONENTS: [&str; 17] = [
     "RC_", "UD_", "DC_", "GGA_", "IB_", "SRD_", "CUDA_", "UGNI_", "ROCM_", "XPMEM_", "SCOPY_",
-    "GDR_", "KNEM_", "ZE_", "GAUDI_", "RDMA_", "RCACHE_", "EFA_",
+    "GDR_", "KNEM_", "ZE_", "GAUDI_", "RCACHE_", "EFA_",
 ];
 
 /// Whether some release of UCX has this option, named without `UCX_`, in a component that we do not have.

@@ -4,6 +4,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `tcp` | the manager over TCP |
+//! | `config` | the variables of all managers |
 //! | `handle` | the C objects around managers, listeners and endpoints |
 //! | `refuse` | the op table of endpoints that carry no data |
 //!
@@ -11,18 +12,27 @@
 //! from polling, callers block. Owners are called with no lock of ours held but that, and may call
 //! back. UCP uses `Manager` and `Owner` directly; `abi` wraps them for C.
 
+pub(super) mod config;
 pub mod handle;
 mod refuse;
 pub mod tcp;
 
 use crate::ucs::Result;
 use crate::ucs::async_ctx::{AsyncContext, Blocked};
+use core::sync::atomic::{AtomicUsize, Ordering};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 /// Identifies a client that waits for a reply; never reused in a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RequestId(pub usize);
+
+/// Numbers of connections and listeners: never used twice.
+pub(super) fn next_id() -> usize {
+    static NEXT: AtomicUsize = AtomicUsize::new(1);
+    // Relaxed: only uniqueness matters.
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
 
 /// The data of the other side of a connection.
 #[derive(Clone, Copy, Debug)]

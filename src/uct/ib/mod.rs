@@ -2,8 +2,10 @@
 //!
 //! `md` opens a device and registers memory, `port` says what a port is and how it is reached, `wire` has the formats
 //! of addresses and keys, `events` hears of failures of the device, `ops` has what both transports post; `grh`, `way`,
-//! `retry` and `identity` are for their datagrams; `rc` and `ud` are the transports.
+//! `retry` and `identity` are for their datagrams; `rc` and `ud` are the transports. `cm` is the component `rdmacm`, which
+//! connects clients and servers.
 
+pub mod cm;
 mod config;
 mod events;
 pub mod grh;
@@ -17,4 +19,5 @@ pub mod ud;
 mod way;
 pub mod wire;
 
+pub use cm::RdmaCmComponent;
 pub use md::IbComponent;

@@ -1,33 +1,13 @@
-//! The variables of the connection manager, and the values it works with.
+//! The variables of the connection manager over TCP, and the values it works with.
 #![forbid(unsafe_code)]
 
 use crate::sys::socket::Options;
 use crate::ucs::config::{AUTO, Bytes, Config, Kind, Row, Table, Var, var};
 use crate::ucs::{Result, Status, log};
-use crate::uct::auth::{self, Auth};
+use crate::uct::auth::Auth;
+use crate::uct::cm::config::{COMMON, level};
 use std::sync::Arc;
 use std::time::Duration;
-
-/// The configuration of every connection manager.
-static COMMON: Table = Table {
-    name: "connection manager",
-    prefix: "CM_",
-    parent: Some(&auth::TABLE),
-    rows: &[
-        Row {
-            name: "FAILURE",
-            default: "diag",
-            doc: "Log level of network failures of a server; those of a client are errors.",
-            kind: Kind::Enum(log::LEVEL_NAMES),
-        },
-        Row {
-            name: "REUSEADDR",
-            default: "n",
-            doc: "Let a listener take an address whose last connections are not forgotten yet.",
-            kind: Kind::Bool,
-        },
-    ],
-};
 
 pub static TABLE: Table = Table {
     name: "TCP-SOCKCM connection manager configuration",
@@ -110,13 +90,4 @@ impl Settings {
             auth: Auth::read(config)?,
         })
     }
-}
-
-fn level(index: usize) -> log::Level {
-    use log::Level::*;
-    const ALL: [log::Level; 12] = [
-        Fatal, Error, Warn, Diag, Info, Debug, Trace, TraceReq, TraceData, TraceAsync, TraceFunc,
-        TracePoll,
-    ];
-    ALL.get(index).copied().unwrap_or(Diag)
 }

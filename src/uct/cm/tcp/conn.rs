@@ -7,14 +7,14 @@
 #![forbid(unsafe_code)]
 
 use super::listener::ListenerCore;
-use super::manager::{Local, Shared, next_id};
+use super::manager::{Local, Shared};
 use super::proof::Proof;
 use super::wire::{self, Kind, Spare, Why};
 use crate::sys::lock::Mutex;
 use crate::sys::socket::{Connecting, Options, Socket};
 use crate::ucs::{Events, Result, Status};
 use crate::uct::auth::Auth;
-use crate::uct::cm::{Disconnect, Owner, RequestId};
+use crate::uct::cm::{Disconnect, Owner, RequestId, next_id};
 use std::collections::VecDeque;
 use std::io;
 use std::net::SocketAddr;

@@ -12,10 +12,10 @@ use crate::sys::lock::Mutex;
 use crate::sys::{clock, net};
 use crate::ucs::async_ctx::{AsyncContext, Blocked, HandlerId};
 use crate::ucs::config::Config;
+use crate::ucs::sync::{AtomicU32, Ordering};
 use crate::ucs::{Result, Status, log};
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::cm::{Endpoint, Listener, Manager, Owner, RequestId, Visitor};
-use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -73,13 +73,6 @@ pub(super) struct Local {
 
 pub struct TcpManager {
     shared: Arc<Shared>,
-}
-
-/// Numbers of connections: never used twice.
-pub(super) fn next_id() -> usize {
-    static NEXT: AtomicUsize = AtomicUsize::new(1);
-    // Relaxed: only uniqueness matters.
-    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 impl TcpManager {

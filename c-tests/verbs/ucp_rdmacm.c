@@ -1,0 +1,102 @@
+/* Client and server of UCP in two processes at the address of an RDMA device, RDMA_IP. The argument is the case:
+ *   killed    the server is killed: its client's endpoint fails
+ *   other     the server has no RDMA transport: its client comes by the next connection manager
+ *   nobody    nobody listens: no connection manager reaches the server */
+#include <arpa/inet.h>
+#include <stdlib.h>
+#define LISTENER_IP inet_addr(getenv("RDMA_IP"))
+#include <ucp/api/ucp.h>
+
+#include "listener.h"
+
+static const ucp_request_param_t plain;
+static side_t side;
+static ucp_conn_request_h request;
+
+static void on_request(ucp_conn_request_h asked, void *arg)
+{
+    request = asked;
+}
+
+/* Listens, answers one client's message, and goes on until it is told to end. */
+static void serve(const pair_t *pair)
+{
+    struct sockaddr_storage at;
+    failure_t failure;
+    ucp_listener_h listener;
+    ucp_ep_h ep;
+    char byte = 0;
+
+    side_open(&side, ALL_FEATURES, UCS_THREAD_MODE_SINGLE);
+    listener = listen_at(&side, AF_INET, on_request, &at);
+    pair_send(pair, &at, sizeof(at));
+    DRIVE_UNTIL(&side, &side, request != NULL);
+    ep = accept_client(&side, request, &failure);
+    CHECK_OK(side_wait(&side, &side, ucp_tag_recv_nbx(side.worker, &byte, 1, 5, -1, &plain)));
+    CHECK_EQ(byte, 'a');
+    byte = 'b';
+    CHECK_OK(side_wait(&side, &side, ucp_tag_send_nbx(ep, &byte, 1, 6, &plain)));
+    DRIVE_UNTIL(&side, &side, (failure.calls > 0) || pair_ready(pair));
+    CHECK_OK(side_disconnect(&side, &side, ep, UCP_EP_CLOSE_FLAG_FORCE));
+    ucp_listener_destroy(listener);
+    side_close(&side);
+}
+
+static void exchange(ucp_ep_h ep)
+{
+    char byte = 'a';
+
+    CHECK_OK(side_wait(&side, &side, ucp_tag_send_nbx(ep, &byte, 1, 5, &plain)));
+    CHECK_OK(side_wait(&side, &side, ucp_tag_recv_nbx(side.worker, &byte, 1, 6, -1, &plain)));
+    CHECK_EQ(byte, 'b');
+}
+
+int main(int argc, char **argv)
+{
+    struct sockaddr_storage at;
+    failure_t failure;
+    ucp_ep_h ep;
+    pair_t pair;
+    const char *what = argv[argc - 1];
+
+    if (!strcmp(what, "nobody")) {
+        at = loopback(AF_INET, 1);
+        side_open(&side, ALL_FEATURES, UCS_THREAD_MODE_SINGLE);
+        ep = connect_client(&side, &at, 0, &failure);
+        DRIVE_UNTIL(&side, &side, failure.calls > 0);
+        CHECK_STATUS(failure.status, UCS_ERR_UNREACHABLE);
+        CHECK_OK(side_disconnect(&side, &side, ep, UCP_EP_CLOSE_FLAG_FORCE));
+        CHECK_EQ(failure.calls, 1);
+        side_close(&side);
+        OK("nobody listens");
+        return 0;
+    }
+    CHECK(!strcmp(what, "killed") || !strcmp(what, "other"));
+    pair = pair_start();
+    if (pair_is_child(&pair)) {
+        if (!strcmp(what, "other")) {
+            setenv("UCX_TLS", "tcp", 1);
+        }
+        serve(&pair);
+        pair_finish(&pair);
+    }
+    pair_recv(&pair, &at, sizeof(at));
+    side_open(&side, ALL_FEATURES, UCS_THREAD_MODE_SINGLE);
+    ep = connect_client(&side, &at, 0, &failure);
+    exchange(ep);
+    CHECK_EQ(failure.calls, 0);
+    if (!strcmp(what, "killed")) {
+        CHECK_EQ(kill(pair.child, SIGKILL), 0);
+        DRIVE_UNTIL(&side, &side, failure.calls > 0);
+        CHECK((failure.status == UCS_ERR_CONNECTION_RESET) || (failure.status == UCS_ERR_ENDPOINT_TIMEOUT));
+        CHECK_OK(side_disconnect(&side, &side, ep, UCP_EP_CLOSE_FLAG_FORCE));
+        CHECK_EQ(waitpid(pair.child, NULL, 0), pair.child);
+    } else {
+        CHECK_OK(side_disconnect(&side, &side, ep, 0));
+        pair_finish(&pair);
+    }
+    CHECK(failure.calls <= 1);
+    side_close(&side);
+    OK("%s", what);
+    return 0;
+}
