@@ -4,7 +4,10 @@ use crate::pair::Pair;
 use crate::peer::{Peer, hash, unhex};
 use crate::side::{Options, PATIENCE, Security, Side, Tl, pattern};
 use crate::test_rng::TestRng;
+use ferrucx::abi::uct::iface;
 use ferrucx::c::*;
+use ferrucx::uct::internal::InternalRef;
+use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::time::{Duration, Instant};
@@ -441,4 +444,87 @@ pub fn endpoints_close_with_work_under_way(tl: &Tl) {
         assert_eq!(sent, 10);
         pair.until(|| pair.b().inbox.messages.borrow().iter().any(|m| m.id == 5));
     }
+}
+
+/// A handler that turns the sender of a message away, when it is told to.
+struct Rejector {
+    iface: uct_iface_h,
+    active: Cell<bool>,
+    answers: RefCell<Vec<bool>>,
+}
+
+unsafe extern "C" fn rejects(arg: *mut c_void, _: *mut c_void, _: usize, _: u32) -> i8 {
+    let r = unsafe { &*arg.cast::<Rejector>() };
+    let answer = r.active.get() && unsafe { InternalRef::of(r.iface) }.reject_sender();
+    r.answers.borrow_mut().push(answer);
+    UCS_OK
+}
+
+/// Transports of a network close the connection of a peer whose messages are too many; its endpoint fails, and another
+/// peer's does not.
+pub fn a_sender_is_turned_away(tl: &Tl) {
+    let receiver = Side::open(tl, Options::default());
+    let needed = UCT_IFACE_FLAG_CONNECT_TO_IFACE | UCT_IFACE_FLAG_AM_BCOPY;
+    if tl.transport == "self" || receiver.attr.cap.flags & needed != needed {
+        return;
+    }
+    let failures = UCT_IFACE_FLAG_ERRHANDLE_PEER_FAILURE & receiver.attr.cap.flags != 0;
+    let options = Options {
+        failures,
+        ..Options::default()
+    };
+    let senders = [Side::open(tl, options), Side::open(tl, options)];
+    let eps = senders.each_ref().map(|s| s.connect(&receiver.address()));
+    let rejector = Rejector {
+        iface: receiver.iface,
+        active: Cell::new(false),
+        answers: RefCell::default(),
+    };
+    receiver.record_all();
+    let arg = std::ptr::from_ref(&rejector).cast_mut().cast();
+    let set = unsafe { iface::uct_iface_set_am_handler(receiver.iface, 5, Some(rejects), arg, 0) };
+    assert_eq!(set, UCS_OK);
+    let until = |what: &str, done: &mut dyn FnMut() -> bool| {
+        let since = Instant::now();
+        while !done() {
+            for side in senders.iter().chain([&receiver]) {
+                side.progress();
+            }
+            assert!(since.elapsed() < PATIENCE, "{what}");
+        }
+    };
+    let sends = |i: usize, id: u8| {
+        until("sent", &mut || eps[i].am_bcopy(id, b"x") == 1);
+    };
+    let answers = || rejector.answers.borrow().len();
+    sends(0, 5);
+    sends(1, 7);
+    until("received", &mut || {
+        answers() == 1 && receiver.inbox.messages.borrow().len() == 1
+    });
+    rejector.active.set(true);
+    sends(0, 5);
+    until("turned away", &mut || answers() == 2);
+    rejector.active.set(false);
+    let is_closed = rejector.answers.borrow()[1];
+    assert_eq!(
+        is_closed,
+        matches!(tl.transport, "tcp" | "rc_verbs" | "ud_verbs")
+    );
+    if is_closed {
+        until("failed", &mut || {
+            // It may find out when it sends.
+            eps[0].am_bcopy(5, b"x");
+            !senders[0].failures.0.borrow().is_empty()
+        });
+    } else {
+        sends(0, 5);
+        until("received", &mut || answers() == 3);
+        assert!(senders[0].failures.0.borrow().is_empty());
+    }
+    sends(1, 7);
+    until("received", &mut || {
+        receiver.inbox.messages.borrow().len() == 2
+    });
+    assert!(senders[1].failures.0.borrow().is_empty());
 }

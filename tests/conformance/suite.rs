@@ -46,6 +46,7 @@ macro_rules! suite {
                 life::churn_leaves_nothing_behind,
                 life::death_of_the_peer_is_reported_once,
                 life::two_processes_talk,
+                life::a_sender_is_turned_away,
                 many::senders_share_a_receiver,
                 many::senders_that_die_harm_no_one_else,
                 life::endpoints_close_with_work_under_way,

@@ -705,6 +705,17 @@ impl InternalIface for RcIface {
         face.identity_behind(face.receiving.get())
     }
 
+    fn reject_sender(face: &Face) -> bool {
+        let pair = face.receiving.get();
+        let conn = face.by_pair.borrow().get(&pair).map(Rc::clone);
+        let is_open = |conn: &Rc<Conn>| matches!(conn.state.get(), State::New | State::Connected);
+        let Some(conn) = conn.filter(|conn| conn.is_passive && is_open(conn)) else {
+            return false;
+        };
+        RcIface::fail(face, &conn, Status::EXCEEDS_LIMIT);
+        true
+    }
+
     fn is_connected(face: &Face, identity: u64) -> bool {
         let connector = face.connector.get();
         connector.is_some_and(|connector| connector.connected.borrow().has(identity))

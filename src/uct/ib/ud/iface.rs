@@ -257,6 +257,16 @@ impl InternalIface for UdIface {
         }
     }
 
+    fn reject_sender(face: &Face) -> bool {
+        let (id, mut engine) = (face.receiving.get(), face.shared.0.lock());
+        let is_passive = engine.conns.get(id).is_some_and(|conn| conn.is_passive());
+        if is_passive {
+            engine.send_close(id);
+            engine.remove(id);
+        }
+        is_passive
+    }
+
     fn is_connected(face: &Face, identity: u64) -> bool {
         face.shared.0.lock().connected.has(identity)
     }
