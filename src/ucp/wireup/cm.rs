@@ -244,13 +244,18 @@ impl Drop for Cm {
     }
 }
 
-/// Whether the worker can send messages by the devices that connections of this manager are between.
+/// Whether the worker can send messages by the devices that connections of this manager are between. Processes of
+/// upstream's would not understand what is said there.
 fn is_for(worker: &Core, manager: &dyn Manager) -> bool {
+    let Some(is_device) = manager.of_devices() else {
+        return true;
+    };
     let resources = &worker.context().resources;
-    let mut devices = worker.ifaces.iter();
-    manager
-        .of_devices()
-        .is_none_or(|is_device| devices.any(|i| is_device(&resources[i.resource].device.name)))
+    let mut names = worker
+        .ifaces
+        .iter()
+        .map(|i| &resources[i.resource].device.name);
+    !takes_upstream(worker) && names.any(|name| is_device(name))
 }
 
 /// A component with a connection manager, and the variables of that.
