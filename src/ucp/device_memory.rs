@@ -9,7 +9,7 @@ use crate::c::*;
 use crate::ucs::memtype::MemType;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
-use crate::uct::api::MemoryCopier;
+use crate::uct::base::memory_copier::MemoryCopier;
 use core::ffi::c_void;
 use std::sync::Arc;
 

@@ -10,6 +10,7 @@ use crate::ucs::config::{Config, Table};
 use crate::ucs::{Failure, Result, Status};
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
+use crate::uct::base::memory_copier::MemoryCopier;
 use crate::uct::base::params::{EpParams, IfaceParams};
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::cm::Manager;
@@ -279,15 +280,6 @@ pub struct MemoryInfo {
     /// The allocation that holds it, or the memory that was asked about.
     pub base: usize,
     pub length: usize,
-}
-
-/// Copies between memory of the host and memory that processors cannot access, or within the latter. All threads may use it.
-pub trait MemoryCopier: Send + Sync {
-    /// Copies, ends with the call. What both ends are is found out by their addresses.
-    ///
-    /// # Safety
-    /// Both ranges must be valid, `to` for writing.
-    unsafe fn copy(&self, to: *mut u8, from: *const u8, length: usize) -> Result<()>;
 }
 
 /// An opened memory domain. Threads share it: a context and its domains are common to the workers of all threads.

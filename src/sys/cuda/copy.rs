@@ -79,6 +79,26 @@ impl Streams {
         })
     }
 
+    /// Pins memory of the host for copies from and to an allocation. Returns the context that it is pinned in; `None`
+    /// where somebody has pinned it before.
+    pub fn pin(
+        &self,
+        address: usize,
+        length: usize,
+        of: &Allocation,
+    ) -> Result<Option<Context>, DriverError> {
+        let context = self.context_of(of)?;
+        let _entered = self.driver.enter(context)?;
+        let pinned = self.driver.pin(address, length)?;
+        Ok(pinned.then_some(context))
+    }
+
+    /// Ends what `pin` began.
+    pub fn unpin(&self, address: usize, context: Context) -> Result<(), DriverError> {
+        let _entered = self.driver.enter(context)?;
+        self.driver.unpin(address)
+    }
+
     /// Queues a copy.
     fn post(
         &self,
@@ -153,7 +173,7 @@ impl Drop for Streams {
     }
 }
 
-/// A copy that was started.
+/// A copy that was started; dropping it waits for its end.
 pub struct Copying {
     driver: Driver,
     event: CUevent,
@@ -167,6 +187,12 @@ impl Copying {
             Err(e) if e.code == CUDA_ERROR_NOT_READY => Ok(false),
             other => other.map(|()| true),
         }
+    }
+
+    /// Ends when it has ended.
+    pub fn wait(&self) -> Result<(), DriverError> {
+        // As above.
+        call!(unsafe self.driver, cuEventSynchronize(self.event))
     }
 }
 

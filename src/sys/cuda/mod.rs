@@ -10,5 +10,5 @@ mod memory;
 mod table;
 
 pub use copy::{Copying, Streams};
-pub use driver::{Driver, DriverError, has_devices};
+pub use driver::{Context, Driver, DriverError, has_devices};
 pub use memory::{Allocate, Allocation, Block};

@@ -4,8 +4,8 @@ pub mod generic;
 
 use crate::c::*;
 use crate::ucs::{Result, Status};
-use crate::uct::api::MemoryCopier;
 use crate::uct::base::copy::{copy, copy_home};
+use crate::uct::base::memory_copier::MemoryCopier;
 use crate::uct::base::staged::{Block, Staged};
 use core::cell::Cell;
 use core::ffi::c_void;

@@ -10,7 +10,7 @@ use crate::ucp::worker_core::Core;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
-use crate::uct::api::MemoryCopier;
+use crate::uct::base::memory_copier::MemoryCopier;
 use crate::uct::base::staged::copy_by;
 use crate::wire::header::{
     AckHdr, AmId, AmoHdr, AmoReplyHdr, FenceHdr, GetHdr, GetReplyHdr, Header, PutHdr,

@@ -11,6 +11,7 @@ pub mod iov;
 pub mod load_store;
 pub mod md;
 pub mod mem;
+pub mod memory_copier;
 pub mod node;
 pub mod params;
 pub mod pending;

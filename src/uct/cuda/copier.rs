@@ -1,16 +1,20 @@
 //! Copies between any two places, at least one of which is memory of a device.
 
+use super::buffers::Buffers;
 use super::md::NAME;
+
 use crate::sys::cuda::{Allocation, Copying, Driver, DriverError, Streams};
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
-use crate::uct::api::MemoryCopier;
 use crate::uct::base::copy::copy;
+use crate::uct::base::memory_copier::{HostBuffer, MemoryCopier, PendingCopy};
+use std::sync::Arc;
 
 /// The driver with the streams of a memory domain.
 pub struct Copier {
     driver: Driver,
-    streams: Streams,
+    streams: Arc<Streams>,
+    buffers: Arc<Buffers>,
 }
 
 /// Where bytes go, where they come from, and how many.
@@ -23,9 +27,11 @@ pub struct Range {
 
 impl Copier {
     pub fn new(driver: Driver) -> Copier {
+        let streams = Arc::new(Streams::new(driver));
         Copier {
             driver,
-            streams: Streams::new(driver),
+            buffers: Arc::new(Buffers::new(&streams)),
+            streams,
         }
     }
 
@@ -79,6 +85,43 @@ impl MemoryCopier for Copier {
             }
         }
         Ok(())
+    }
+
+    unsafe fn start(
+        &self,
+        to: *mut u8,
+        from: *const u8,
+        length: usize,
+    ) -> Result<Box<dyn PendingCopy>> {
+        let range = Range { to, from, length };
+        // SAFETY: by the caller's promise.
+        let copying = unsafe { Copier::start(self, range) }?;
+        if copying.is_none() {
+            // SAFETY: as above.
+            unsafe { copy(from, to, length) };
+        }
+        Ok(Box::new(Pending { copying, range }))
+    }
+
+    fn staging_buffer(&self, near: *const u8) -> Result<HostBuffer> {
+        match self.driver.allocation_of(near.addr()) {
+            Ok(Some(of)) => self.buffers.take(&of),
+            Ok(None) => Err(Status::NO_MEMORY),
+            Err(e) => Err(e.into()),
+        }
+    }
+}
+
+/// A copy that was started; one of memory of the host is done.
+struct Pending {
+    copying: Option<Copying>,
+    range: Range,
+}
+
+impl PendingCopy for Pending {
+    fn wait(self: Box<Self>) -> Result<()> {
+        let waited = self.copying.as_ref().map_or(Ok(()), Copying::wait);
+        waited.map_err(|e| failed(self.range, e))
     }
 }
 

@@ -10,10 +10,9 @@ use crate::sys::cuda::{Allocate, Block, Driver, has_devices};
 use crate::ucs::config::{Config, Table, var};
 use crate::ucs::status::Failure;
 use crate::ucs::{Result, Status};
-use crate::uct::api::{
-    Alloc, Component, Device, Md, MdAttr, MemoryCopier, MemoryInfo, Transport, Unusable,
-};
+use crate::uct::api::{Alloc, Component, Device, Md, MdAttr, MemoryInfo, Transport, Unusable};
 use crate::uct::base::iface::md_as;
+use crate::uct::base::memory_copier::MemoryCopier;
 use crate::uct::base::params::IfaceParams;
 use crate::uct::base::worker::WorkerHandle;
 use crate::{ucs_debug, ucs_error};

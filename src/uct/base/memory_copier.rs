@@ -1,0 +1,84 @@
+//! What copies memory that processors cannot access, and the memory of the host that it copies fastest.
+
+use crate::ucs::Result;
+use core::ops::{Deref, DerefMut};
+use std::sync::Arc;
+
+/// Copies between memory of the host and memory that processors cannot access, or within the latter. All threads may use it.
+pub trait MemoryCopier: Send + Sync {
+    /// Copies, ends with the call. What both ends are is found out by their addresses.
+    ///
+    /// # Safety
+    /// Both ranges must be valid, `to` for writing.
+    unsafe fn copy(&self, to: *mut u8, from: *const u8, length: usize) -> Result<()>;
+
+    /// As `copy`, but only starts.
+    ///
+    /// # Safety
+    /// Both ranges must be valid until the result is dropped or has been waited for, `to` for writing.
+    unsafe fn start(
+        &self,
+        to: *mut u8,
+        from: *const u8,
+        length: usize,
+    ) -> Result<Box<dyn PendingCopy>>;
+
+    /// `STAGING_BUFFER` bytes of the host from and to which devices copy without a detour, for copies from or to `near`.
+    /// `NO_MEMORY` where there is no such memory.
+    fn staging_buffer(&self, near: *const u8) -> Result<HostBuffer>;
+}
+
+/// Bytes of a staging buffer: a window of a long message, and the rest of the window before it.
+pub const STAGING_BUFFER: usize = (512 + 64) << 10;
+
+/// Where staging buffers return to.
+pub trait BufferPool: Send + Sync {
+    /// Takes back a buffer that nothing uses any more.
+    fn put(&self, bytes: Vec<u8>);
+}
+
+/// Memory of the host, from a pool or not.
+#[derive(Default)]
+pub struct HostBuffer {
+    bytes: Vec<u8>,
+    pool: Option<Arc<dyn BufferPool>>,
+}
+
+impl HostBuffer {
+    pub fn new(bytes: Vec<u8>, pool: Option<Arc<dyn BufferPool>>) -> HostBuffer {
+        HostBuffer { bytes, pool }
+    }
+
+    /// Whether it is a staging buffer.
+    pub fn is_pooled(&self) -> bool {
+        self.pool.is_some()
+    }
+}
+
+impl Deref for HostBuffer {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl DerefMut for HostBuffer {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes
+    }
+}
+
+impl Drop for HostBuffer {
+    fn drop(&mut self) {
+        if let Some(pool) = self.pool.take() {
+            pool.put(core::mem::take(&mut self.bytes));
+        }
+    }
+}
+
+/// A copy that was started. Dropping it waits too.
+pub trait PendingCopy {
+    /// Ends when the copy has ended.
+    fn wait(self: Box<Self>) -> Result<()>;
+}

@@ -1,0 +1,522 @@
+//! Buffers in memory that processors cannot access. Messages are made from a window of their bytes, which is copied to memory
+//! of the host, and received bytes are gathered in one before they are copied into the buffer.
+//!
+//! Of a message that is longer than a window, the device copies one window while the transport works on another: `reader`
+//! reads ahead, `writer` writes behind.
+
+mod reader;
+mod writer;
+
+use crate::c::ucs_memory_type_t;
+use crate::ucs::{Result, Status};
+use crate::uct::base::copy::copy;
+use crate::uct::base::memory_copier::{HostBuffer, MemoryCopier, PendingCopy, STAGING_BUFFER};
+use core::cell::RefCell;
+use core::ops::Range;
+use reader::Reader;
+use std::sync::Arc;
+use writer::Writer;
+
+/// Bytes of a window: so much host memory a message takes twice, however long it is. Copies of fewer bytes are much slower a
+/// byte.
+const WINDOW: usize = 512 << 10;
+
+/// What of a window may be left over, and stands in front of the next one: a part of a fragment.
+const REST: usize = STAGING_BUFFER - WINDOW;
+
+/// Bytes that follow each other.
+#[derive(Clone, Copy)]
+pub struct Block {
+    pub at: *mut u8,
+    pub length: usize,
+}
+
+/// A buffer of blocks, some of which are in memory that only a copier reaches. They stay valid as long as this.
+pub struct Staged {
+    blocks: Blocks,
+    kind: ucs_memory_type_t,
+    reader: RefCell<Reader>,
+    writer: RefCell<Writer>,
+}
+
+impl Staged {
+    /// `kind` is the memory type of the blocks that the copier is for.
+    pub fn new(copier: Arc<dyn MemoryCopier>, kind: ucs_memory_type_t, blocks: Vec<Block>) -> Self {
+        Staged {
+            kind,
+            blocks: Blocks {
+                copier,
+                length: blocks.iter().map(|block| block.length).sum(),
+                blocks: blocks.into(),
+            },
+            reader: RefCell::default(),
+            writer: RefCell::default(),
+        }
+    }
+
+    /// `UCS_MEMORY_TYPE_*`
+    pub fn kind(&self) -> ucs_memory_type_t {
+        self.kind
+    }
+
+    /// Has the next `pack` find the bytes at `offset`, at most as many as given.
+    pub fn fetch(&self, offset: usize, most: usize) -> Result<()> {
+        self.reader.borrow_mut().fetch(&self.blocks, offset, most)
+    }
+
+    /// Copies bytes that `fetch` has brought, at most `most`; returns how many.
+    ///
+    /// # Safety
+    /// `to` must have room for `most` bytes.
+    pub unsafe fn pack(&self, offset: usize, to: *mut u8, most: usize) -> usize {
+        let mut reader = self.reader.borrow_mut();
+        let bytes = reader.held(offset);
+        let count = bytes.len().min(most);
+        // SAFETY: readable so far; the room by the caller's promise.
+        unsafe { copy(bytes.as_ptr(), to, count) };
+        if offset + count == self.blocks.length {
+            *reader = Reader::default();
+        }
+        count
+    }
+
+    /// Copies `length` bytes from `offset` on, past the window.
+    ///
+    /// # Safety
+    /// `to` must have room for `length` bytes.
+    pub unsafe fn copy_out(&self, offset: usize, to: *mut u8, length: usize) -> Result<()> {
+        // SAFETY: by the caller's promise.
+        unsafe { self.blocks.copy_out(offset, to, length) }
+    }
+
+    /// Receives `length` bytes for `offset`. They are in the buffer after `finish`, or when this is dropped.
+    ///
+    /// # Safety
+    /// `from` must be readable for `length` bytes.
+    pub unsafe fn unpack(&self, offset: usize, from: *const u8, length: usize) -> Result<()> {
+        // SAFETY: by the caller's promise.
+        let bytes = unsafe { core::slice::from_raw_parts(from, length) };
+        self.writer.borrow_mut().write(&self.blocks, offset, bytes)
+    }
+
+    /// Has all received bytes in the buffer.
+    pub fn finish(&self) -> Result<()> {
+        self.writer.borrow_mut().finish(&self.blocks)
+    }
+}
+
+impl Drop for Staged {
+    /// A receive that ends early has what came.
+    fn drop(&mut self) {
+        // The copier has logged it, and the receive has an error already.
+        let _ = self.finish();
+    }
+}
+
+/// The memory of a buffer, and what copies it.
+struct Blocks {
+    copier: Arc<dyn MemoryCopier>,
+    blocks: Box<[Block]>,
+    length: usize,
+}
+
+/// Copies from or to a staging buffer that were started, one for each block.
+struct InFlight {
+    /// Dropped before the buffer, which they use until then.
+    copies: Vec<Box<dyn PendingCopy>>,
+    buffer: HostBuffer,
+}
+
+impl InFlight {
+    /// Waits for all. Returns the buffer.
+    fn wait(self) -> Result<HostBuffer> {
+        self.copies.into_iter().try_for_each(|copy| copy.wait())?;
+        Ok(self.buffer)
+    }
+}
+
+impl Blocks {
+    /// Calls `each` with the parts of `[offset, offset + length)`, and with the bytes before them, until one fails.
+    fn parts(
+        &self,
+        mut offset: usize,
+        length: usize,
+        mut each: impl FnMut(*mut u8, usize, usize) -> Result<()>,
+    ) -> Result<()> {
+        let mut done = 0;
+        for block in &self.blocks {
+            if offset >= block.length {
+                offset -= block.length;
+                continue;
+            }
+            let part = (length - done).min(block.length - offset);
+            if part == 0 {
+                break;
+            }
+            each(block.at.wrapping_add(offset), part, done)?;
+            done += part;
+            offset = 0;
+        }
+        Ok(())
+    }
+
+    /// Copies `length` bytes from `offset` on.
+    ///
+    /// # Safety
+    /// `to` must have room for `length` bytes.
+    unsafe fn copy_out(&self, offset: usize, to: *mut u8, length: usize) -> Result<()> {
+        self.parts(offset, length, |at, part, done| {
+            // SAFETY: a part of the buffer; the parts are as long as `length` together.
+            unsafe { self.copier.copy(to.wrapping_add(done), at, part) }
+        })
+    }
+
+    /// Copies `length` bytes from `offset` on to new memory.
+    fn read(&self, offset: usize, length: usize) -> Result<HostBuffer> {
+        let mut bytes = Vec::new();
+        bytes
+            .try_reserve_exact(length)
+            .map_err(|_| Status::NO_MEMORY)?;
+        // SAFETY: room for as many.
+        unsafe { self.copy_out(offset, bytes.as_mut_ptr(), length) }?;
+        // SAFETY: so many were just written.
+        unsafe { bytes.set_len(length) };
+        Ok(HostBuffer::new(bytes, None))
+    }
+
+    /// Fills memory with the bytes from `offset` on.
+    fn read_into(&self, offset: usize, bytes: &mut [u8]) -> Result<()> {
+        // SAFETY: room for as many.
+        unsafe { self.copy_out(offset, bytes.as_mut_ptr(), bytes.len()) }
+    }
+
+    /// Starts to fill a part of a buffer with the bytes from `offset` on.
+    fn start_out(
+        &self,
+        offset: usize,
+        mut buffer: HostBuffer,
+        part: Range<usize>,
+    ) -> Result<InFlight> {
+        let room = &mut buffer[part];
+        let (to, length) = (room.as_mut_ptr(), room.len());
+        let mut copies = Vec::new();
+        self.parts(offset, length, |at, part, done| {
+            // SAFETY: a part of the buffer; the room stays until the copies have ended.
+            copies.push(unsafe { self.copier.start(to.wrapping_add(done), at, part) }?);
+            Ok(())
+        })?;
+        Ok(InFlight { copies, buffer })
+    }
+
+    /// Copies bytes to `offset`, as far as the buffer goes.
+    fn copy_in(&self, offset: usize, bytes: &[u8]) -> Result<()> {
+        self.parts(offset, bytes.len(), |at, part, done| {
+            let from = bytes.as_ptr().wrapping_add(done);
+            // SAFETY: as in `copy_out`.
+            unsafe { self.copier.copy(at, from, part) }
+        })
+    }
+
+    /// As `copy_in`, of the first `length` bytes of a buffer, but only starts.
+    fn start_in(&self, offset: usize, buffer: HostBuffer, length: usize) -> Result<InFlight> {
+        let from = buffer[..length].as_ptr();
+        let mut copies = Vec::new();
+        self.parts(offset, length, |at, part, done| {
+            // SAFETY: a part of the buffer; the bytes stay until the copies have ended.
+            copies.push(unsafe { self.copier.start(at, from.wrapping_add(done), part) }?);
+            Ok(())
+        })?;
+        Ok(InFlight { copies, buffer })
+    }
+
+    /// A staging buffer for the bytes at `offset`; `None` where there is no memory for it.
+    fn staging_buffer(&self, offset: usize) -> Option<HostBuffer> {
+        let mut near = core::ptr::null();
+        let each = |at: *mut u8, _, _| {
+            near = at.cast_const();
+            Ok(())
+        };
+        self.parts(offset, 1, each).ok()?;
+        self.copier.staging_buffer(near).ok()
+    }
+}
+
+/// Copies between memory of the host and memory that `copier` is for; without one, both are the host's.
+///
+/// # Safety
+/// Both ranges must be valid, `to` for writing; they do not overlap.
+#[inline]
+pub unsafe fn copy_by(
+    copier: Option<&dyn MemoryCopier>,
+    from: *const u8,
+    to: *mut u8,
+    length: usize,
+) -> Result<()> {
+    // SAFETY: by the caller's promise.
+    unsafe {
+        match copier {
+            None => core::ptr::copy_nonoverlapping(from, to, length),
+            Some(copier) => copier.copy(to, from, length)?,
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::uct::base::memory_copier::BufferPool;
+    use core::sync::atomic::{AtomicUsize, Ordering};
+
+    /// Copies memory of the host, and fails once as many copies were made as it may make. Copies that are only started happen
+    /// when somebody waits.
+    struct Counting {
+        left: AtomicUsize,
+        started: AtomicUsize,
+        /// Staging buffers in use.
+        buffers: Arc<AtomicUsize>,
+    }
+
+    struct Late {
+        to: *mut u8,
+        from: *const u8,
+        length: usize,
+    }
+
+    impl PendingCopy for Late {
+        fn wait(self: Box<Self>) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Drop for Late {
+        fn drop(&mut self) {
+            // SAFETY: valid until now, by the promise of `start`.
+            unsafe { copy(self.from, self.to, self.length) };
+        }
+    }
+
+    struct Free(Arc<AtomicUsize>);
+
+    impl BufferPool for Free {
+        fn put(&self, _: Vec<u8>) {
+            self.0.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    impl Counting {
+        fn count(&self) -> Result<()> {
+            let left = self
+                .left
+                .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1));
+            left.map(|_| ()).map_err(|_| Status::IO_ERROR)
+        }
+    }
+
+    impl MemoryCopier for Counting {
+        unsafe fn copy(&self, to: *mut u8, from: *const u8, length: usize) -> Result<()> {
+            self.count()?;
+            // SAFETY: by the caller's promise.
+            unsafe { copy(from, to, length) };
+            Ok(())
+        }
+
+        unsafe fn start(
+            &self,
+            to: *mut u8,
+            from: *const u8,
+            length: usize,
+        ) -> Result<Box<dyn PendingCopy>> {
+            self.count()?;
+            self.started.fetch_add(1, Ordering::Relaxed);
+            Ok(Box::new(Late { to, from, length }))
+        }
+
+        fn staging_buffer(&self, _: *const u8) -> Result<HostBuffer> {
+            self.buffers.fetch_add(1, Ordering::Relaxed);
+            let pool = Free(Arc::clone(&self.buffers));
+            Ok(HostBuffer::new(
+                vec![0; STAGING_BUFFER],
+                Some(Arc::new(pool)),
+            ))
+        }
+    }
+
+    fn buffer(parts: &mut [&mut [u8]], copies: usize) -> (Staged, Arc<Counting>) {
+        let copier = Arc::new(Counting {
+            left: AtomicUsize::new(copies),
+            started: AtomicUsize::new(0),
+            buffers: Arc::default(),
+        });
+        let blocks = parts.iter_mut().map(|part| Block {
+            at: part.as_mut_ptr(),
+            length: part.len(),
+        });
+        let blocks = blocks.collect();
+        (Staged::new(copier.clone(), 1, blocks), copier)
+    }
+
+    fn pattern(length: usize) -> Vec<u8> {
+        (0..length).map(|i| (i * 7 + i / 256) as u8).collect()
+    }
+
+    /// Packs `[from, from + out.len())` in fragments.
+    fn read(staged: &Staged, from: usize, out: &mut [u8], fragment: usize) -> Result<()> {
+        for (i, part) in out.chunks_mut(fragment).enumerate() {
+            let at = from + i * fragment;
+            staged.fetch(at, part.len())?;
+            // SAFETY: there is room.
+            let count = unsafe { staged.pack(at, part.as_mut_ptr(), part.len()) };
+            assert_eq!(count, part.len());
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn long_messages_are_read_ahead_in_fragments_of_any_length() {
+        let length = 4 * WINDOW + 100;
+        let bytes = pattern(length);
+        for fragment in [5000, 8192, 65_536, 300_000, WINDOW + 1, 2 * WINDOW] {
+            let mut memory = bytes.clone();
+            let (first, rest) = memory.split_at_mut(1000);
+            let (staged, copier) = buffer(&mut [first, &mut [], rest], 100);
+            let mut out = vec![0; length];
+            read(&staged, 0, &mut out, fragment).unwrap();
+            assert!(out == bytes, "fragments of {fragment}");
+            assert_eq!(copier.buffers.load(Ordering::Relaxed), 0, "given back");
+            let started = copier.started.load(Ordering::Relaxed);
+            // All windows but the first, as long as a window holds a fragment.
+            let windows = if fragment <= WINDOW {
+                (length - 1) / (WINDOW / fragment * fragment)
+            } else {
+                0
+            };
+            assert_eq!(started, windows, "fragments of {fragment}");
+        }
+    }
+
+    #[test]
+    fn who_jumps_about_gets_the_right_bytes() {
+        let length = 6 * WINDOW;
+        let bytes = pattern(length);
+        let mut memory = bytes.clone();
+        let (staged, copier) = buffer(&mut [&mut memory], 1000);
+        for (from, count) in [
+            (0, 10_000),
+            (3 * WINDOW, 2 * WINDOW),
+            (10_000, WINDOW),
+            (WINDOW - 7, 100),
+            (5 * WINDOW, WINDOW - 1),
+            (0, WINDOW / 2),
+        ] {
+            let mut out = vec![0; count];
+            read(&staged, from, &mut out, 8192).unwrap();
+            assert!(out == bytes[from..from + count], "{count} from {from}");
+            assert!(copier.buffers.load(Ordering::Relaxed) <= 3);
+        }
+        drop(staged);
+        assert_eq!(copier.buffers.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn long_messages_are_written_behind() {
+        let length = 4 * WINDOW + 100;
+        let bytes = pattern(length);
+        for fragment in [5000, 8192, 65_536, WINDOW / 2 + 1] {
+            for finishes in [true, false] {
+                let mut memory = vec![0; length];
+                let (first, rest) = memory.split_at_mut(1000);
+                let (staged, copier) = buffer(&mut [first, rest], 100);
+                for (i, part) in bytes.chunks(fragment).enumerate() {
+                    // SAFETY: a slice.
+                    unsafe { staged.unpack(i * fragment, part.as_ptr(), part.len()) }.unwrap();
+                    assert!(copier.buffers.load(Ordering::Relaxed) <= 2);
+                }
+                if finishes {
+                    staged.finish().unwrap();
+                }
+                drop(staged);
+                assert!(memory == bytes, "fragments of {fragment}");
+                assert!(copier.started.load(Ordering::Relaxed) >= 3);
+                assert_eq!(copier.buffers.load(Ordering::Relaxed), 0, "given back");
+            }
+        }
+    }
+
+    #[test]
+    fn every_copy_that_fails_is_told_and_leaves_no_buffer() {
+        let length = 4 * WINDOW;
+        let mut memory = pattern(length);
+        for copies in 0..5 {
+            let (staged, copier) = buffer(&mut [&mut memory], copies);
+            let mut out = vec![0; length];
+            let result = read(&staged, 0, &mut out, 8192);
+            assert_eq!(result.err(), (copies < 4).then_some(Status::IO_ERROR));
+            let result = out.chunks(8192).enumerate().try_for_each(|(i, part)| {
+                // SAFETY: a slice.
+                unsafe { staged.unpack(i * 8192, part.as_ptr(), part.len()) }
+            });
+            assert_eq!(result, Err(Status::IO_ERROR), "no copy is left");
+            drop(staged);
+            assert_eq!(copier.buffers.load(Ordering::Relaxed), 0);
+        }
+    }
+
+    #[test]
+    fn bytes_are_gathered_until_others_do_not_follow() {
+        let length = 2 * WINDOW + 100;
+        let bytes = pattern(length);
+        let mut memory = bytes.clone();
+        let (first, rest) = memory.split_at_mut(1000);
+        let (staged, copier) = buffer(&mut [first, &mut [], rest], 100);
+        let (head, tail) = ([1u8; 1500], [2u8; 10]);
+        // SAFETY: arrays.
+        unsafe {
+            staged.unpack(500, head.as_ptr(), 700).unwrap();
+            staged.unpack(1200, head[700..].as_ptr(), 800).unwrap();
+            // Gathered, and written where the next bytes do not follow.
+            assert_eq!(copier.left.load(Ordering::Relaxed), 100);
+            staged.unpack(length - 10, tail.as_ptr(), 10).unwrap();
+            assert_eq!(copier.left.load(Ordering::Relaxed), 100 - 3);
+        }
+        let same = |from: usize, to: usize, value| memory[from..to].iter().all(|b| *b == value);
+        assert!(same(500, 2000, 1) && same(length - 10, length, 2));
+        assert_eq!(memory[499], bytes[499]);
+        assert_eq!(memory[2000], bytes[2000]);
+    }
+
+    #[test]
+    fn received_bytes_are_in_the_buffer_at_the_end() {
+        let mut memory = [5u8; 300];
+        let bytes: Vec<u8> = (0..200).collect();
+        for finishes in [true, false] {
+            let (staged, copier) = buffer(&mut [&mut memory], 1);
+            // SAFETY: a vector.
+            unsafe { staged.unpack(50, bytes.as_ptr(), 200) }.unwrap();
+            assert_eq!(copier.left.load(Ordering::Relaxed), 1);
+            if finishes {
+                staged.finish().unwrap();
+            }
+            drop(staged);
+            assert_eq!(memory[50..250], bytes[..]);
+            assert_eq!((memory[49], memory[250]), (5, 5));
+            memory = [5; 300];
+        }
+        let (staged, _) = buffer(&mut [&mut memory], 0);
+        // SAFETY: a vector.
+        unsafe { staged.unpack(0, bytes.as_ptr(), 200) }.unwrap();
+        assert_eq!(staged.finish(), Err(Status::IO_ERROR));
+    }
+
+    #[test]
+    fn a_copy_that_fails_leaves_nothing_to_pack() {
+        let mut memory = [5u8; 300];
+        let (head, tail) = memory.split_at_mut(100);
+        let (staged, _) = buffer(&mut [head, tail], 1);
+        assert_eq!(staged.fetch(0, 300), Err(Status::IO_ERROR));
+        let mut out = [0u8; 300];
+        // SAFETY: an array.
+        assert_eq!(unsafe { staged.pack(0, out.as_mut_ptr(), 300) }, 0);
+        assert_eq!(staged.fetch(300, 10), Ok(()), "nothing is to be fetched");
+    }
+}

@@ -1,0 +1,89 @@
+//! Staging buffers: memory of the host that the driver has pinned, kept for the next message.
+#![forbid(unsafe_code)]
+
+use crate::sys::cuda::{Allocation, Context, Streams};
+use crate::sys::lock::Mutex;
+use crate::ucs::{Result, Status};
+use crate::ucs_debug;
+use crate::uct::base::memory_copier::{BufferPool, HostBuffer, STAGING_BUFFER};
+use std::sync::Arc;
+
+/// Buffers that are kept: those of four long messages at a time.
+const KEPT: usize = 8;
+
+/// The pool of a memory domain.
+pub struct Buffers {
+    streams: Arc<Streams>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    free: Vec<Vec<u8>>,
+    /// Where all pinned buffers begin, and the contexts that they are pinned in.
+    pinned: Vec<(usize, Context)>,
+}
+
+impl Buffers {
+    pub fn new(streams: &Arc<Streams>) -> Buffers {
+        Buffers {
+            streams: Arc::clone(streams),
+            state: Mutex::default(),
+        }
+    }
+
+    /// A buffer for copies from or to an allocation. One that cannot be pinned does too, and is slower.
+    pub fn take(self: &Arc<Self>, of: &Allocation) -> Result<HostBuffer> {
+        let kept = self.state.lock().free.pop();
+        let bytes = match kept {
+            Some(bytes) => bytes,
+            None => self.make(of)?,
+        };
+        Ok(HostBuffer::new(bytes, Some(self.clone())))
+    }
+
+    fn make(&self, of: &Allocation) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        bytes
+            .try_reserve_exact(STAGING_BUFFER)
+            .map_err(|_| Status::NO_MEMORY)?;
+        bytes.resize(STAGING_BUFFER, 0);
+        let at = bytes.as_ptr().expose_provenance();
+        match self.streams.pin(at, bytes.len(), of) {
+            Ok(Some(context)) => self.state.lock().pinned.push((at, context)),
+            Ok(None) => {}
+            Err(e) => ucs_debug!("a staging buffer is not pinned: {e}"),
+        }
+        Ok(bytes)
+    }
+
+    fn unpin(&self, bytes: &[u8], state: &mut State) {
+        let at = bytes.as_ptr().addr();
+        let of_bytes = state.pinned.iter().position(|(pinned, _)| *pinned == at);
+        if let Some(index) = of_bytes {
+            let (at, context) = state.pinned.swap_remove(index);
+            // With a context that was destroyed, all its pinning has ended.
+            let _ = self.streams.unpin(at, context);
+        }
+    }
+}
+
+impl BufferPool for Buffers {
+    fn put(&self, bytes: Vec<u8>) {
+        let mut state = self.state.lock();
+        if state.free.len() < KEPT {
+            state.free.push(bytes);
+        } else {
+            self.unpin(&bytes, &mut state);
+        }
+    }
+}
+
+impl Drop for Buffers {
+    fn drop(&mut self) {
+        let mut state = core::mem::take(self.state.get_mut());
+        for bytes in core::mem::take(&mut state.free) {
+            self.unpin(&bytes, &mut state);
+        }
+    }
+}
