@@ -39,7 +39,7 @@ pub fn tables() -> Vec<&'static Table> {
         );
     }
     // A component without memory domains has no variables of them.
-    tables.retain(|table| !table.rows.is_empty());
+    tables.retain(|table| table.parent.is_some() || !table.rows.is_empty());
     tables
 }
 
