@@ -22,14 +22,14 @@ use crate::ucs::config::{Config, Table, var};
 use crate::ucs::{Result, Status};
 use crate::uct::api::Component;
 use crate::uct::base::worker::WorkerHandle;
-use crate::uct::cm::{Manager, Owner, Remote, RequestId};
+use crate::uct::cm::{Manager, Owner, Remote};
 use crate::uct::registry::COMPONENTS;
 use crate::wire::Reader;
 use crate::wire::address::Address;
 use crate::{ucs_debug, ucs_diag, ucs_error};
 use core::ffi::c_uint;
 use std::collections::VecDeque;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,14 +38,7 @@ use std::time::Duration;
 pub(super) enum Event {
     Asked {
         listener: usize,
-        manager: usize,
-        id: RequestId,
-        /// The device that it came by.
-        device: String,
-        private: Vec<u8>,
-        /// It is a client of upstream's, which came by this address.
-        upstream: Option<IpAddr>,
-        client: SocketAddr,
+        came: listener::Came,
     },
     Resolved {
         ep: u64,
@@ -499,25 +492,7 @@ pub fn attach(ep: EpRef, made: Result<CmConnection>) -> Result<EpRef> {
 
 fn handle(worker: &Core, event: Event) {
     match event {
-        Event::Asked {
-            listener,
-            manager,
-            id,
-            device,
-            private,
-            upstream,
-            client,
-        } => {
-            let came = listener::Came {
-                manager,
-                id,
-                device,
-                private,
-                upstream,
-                client,
-            };
-            listener::asked(worker, listener, came);
-        }
+        Event::Asked { listener, came } => listener::asked(worker, listener, came),
         Event::Resolved {
             ep,
             manager,

@@ -153,14 +153,17 @@ struct Door {
 
 impl Visitor for Door {
     fn request(&self, request: Request<'_>) {
-        self.inbox.put(Event::Asked {
-            listener: self.listener,
+        let came = Came {
             manager: self.manager,
             id: request.id,
             device: request.device.to_owned(),
             private: request.remote.private.to_vec(),
             upstream: request.remote.is_upstream.then(|| request.server.ip()),
             client: request.client,
+        };
+        self.inbox.put(Event::Asked {
+            listener: self.listener,
+            came,
         });
     }
 
@@ -264,8 +267,10 @@ fn listen_by_all(
 pub(super) struct Came {
     pub manager: usize,
     pub id: RequestId,
+    /// The device that it came by.
     pub device: String,
     pub private: Vec<u8>,
+    /// It is a client of upstream's, which came by this address.
     pub upstream: Option<IpAddr>,
     pub client: SocketAddr,
 }

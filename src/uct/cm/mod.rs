@@ -7,6 +7,7 @@
 //! | `config` | the variables of all managers |
 //! | `handle` | the C objects around managers, listeners and endpoints |
 //! | `refuse` | the op table of endpoints that carry no data |
+//! | `requests` | the clients that wait for a reply |
 //!
 //! Everything runs with the worker's async context blocked: handlers come from the async thread or
 //! from polling, callers block. Owners are called with no lock of ours held but that, and may call
@@ -15,6 +16,7 @@
 pub(super) mod config;
 pub mod handle;
 mod refuse;
+pub(super) mod requests;
 pub mod tcp;
 
 use crate::ucs::Result;

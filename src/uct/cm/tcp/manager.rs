@@ -15,8 +15,9 @@ use crate::ucs::config::Config;
 use crate::ucs::sync::{AtomicU32, Ordering};
 use crate::ucs::{Result, Status, log};
 use crate::uct::base::worker::WorkerHandle;
+use crate::uct::cm::requests::Requests;
 use crate::uct::cm::{Endpoint, Listener, Manager, Owner, RequestId, Visitor};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -51,7 +52,7 @@ pub(super) struct Shared {
     pub settings: Settings,
     encode: EncodeDevice,
     said: AtomicU32,
-    requests: Mutex<HashMap<RequestId, Arc<Conn>>>,
+    pub requests: Requests<Conn>,
     /// In the order of arrival.
     unauth_peers: Mutex<BTreeMap<usize, UnauthPeer>>,
     /// Listeners that stopped accepting for want of descriptors.
@@ -92,7 +93,7 @@ impl TcpManager {
                 settings: Settings::read(config)?,
                 encode,
                 said: AtomicU32::new(0),
-                requests: Mutex::default(),
+                requests: Requests::default(),
                 unauth_peers: Mutex::default(),
                 paused: Mutex::default(),
                 timer: Mutex::default(),
@@ -139,22 +140,21 @@ impl Manager for TcpManager {
         private: &[u8],
     ) -> Result<Box<dyn Endpoint>> {
         let _blocked = self.block();
-        let conn = self.shared.take_request(request)?;
+        let conn = self.shared.requests.take(request)?;
         conn.accept(owner, private)?;
         Ok(Box::new(TcpEndpoint { conn }))
     }
 
     fn reject(&self, request: RequestId) -> Result<()> {
         let _blocked = self.block();
-        self.shared.take_request(request)?.reject()
+        self.shared.requests.take(request)?.reject()
     }
 }
 
 impl Drop for TcpManager {
     fn drop(&mut self) {
         let _blocked = self.shared.ctx.block();
-        let requests = core::mem::take(&mut *self.shared.requests.lock());
-        for conn in requests.into_values() {
+        for conn in self.shared.requests.take_all() {
             conn.close();
         }
         let unauth_peers = core::mem::take(&mut *self.shared.unauth_peers.lock());
@@ -222,24 +222,6 @@ impl Shared {
                 loopback: a.loopback,
             },
         )
-    }
-
-    fn take_request(&self, id: RequestId) -> Result<Arc<Conn>> {
-        self.requests.lock().remove(&id).ok_or_else(|| {
-            crate::ucs_error!(
-                "connection request {} is none, or was answered before",
-                id.0
-            );
-            Status::INVALID_PARAM
-        })
-    }
-
-    pub fn add_request(&self, id: RequestId, conn: &Arc<Conn>) {
-        self.requests.lock().insert(id, Arc::clone(conn));
-    }
-
-    pub fn drop_request(&self, id: RequestId) {
-        self.requests.lock().remove(&id);
     }
 
     /// Watches over an accepted socket until it has presented itself.

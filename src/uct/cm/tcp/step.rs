@@ -253,7 +253,7 @@ impl Conn {
                     state.local = self.shared.local_of(local.ip());
                 }
                 state.phase = Phase::Requested;
-                self.shared.add_request(self.request_id(), self);
+                self.shared.requests.add(self.request_id(), self);
                 state.calls.push_back(Call::Request(body));
             }
             (Phase::Asked, Kind::Accept) => {
@@ -527,7 +527,7 @@ impl Conn {
                 server,
             }),
             None => {
-                self.shared.drop_request(id);
+                self.shared.requests.forget(id);
                 // The listener went within this very event, or the client.
                 let _ = self.reject();
             }

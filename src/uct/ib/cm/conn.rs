@@ -131,7 +131,7 @@ impl Conn {
         };
         let conn = Conn::new(shared, id, client, Phase::Requested);
         let request = RequestId(conn.key);
-        shared.add_request(request, &conn);
+        shared.requests.add(request, &conn);
         visitor.request(Request {
             id: request,
             device: &device_name(&path),

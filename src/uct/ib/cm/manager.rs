@@ -11,6 +11,7 @@ use crate::ucs::async_ctx::{AsyncContext, Blocked};
 use crate::ucs::config::Config;
 use crate::ucs::{Events, Result, Status, log};
 use crate::uct::base::worker::WorkerHandle;
+use crate::uct::cm::requests::Requests;
 use crate::uct::cm::{Endpoint, Listener, Manager, Owner, RequestId, Visitor, next_id};
 use crate::uct::ib::port::Port;
 use crate::uct::ib::wire::DeviceAddr;
@@ -43,7 +44,7 @@ pub(super) struct Shared {
     pub channel: Arc<CmChannel>,
     said: Mutex<HashSet<Oddity>>,
     receivers: Mutex<HashMap<usize, Receiver>>,
-    requests: Mutex<HashMap<RequestId, Arc<Conn>>>,
+    pub requests: Requests<Conn>,
     /// By name.
     devices: Mutex<HashMap<String, Opened>>,
     /// The own addresses of ports, by device and number.
@@ -77,7 +78,7 @@ impl RdmaManager {
             channel,
             said: Mutex::default(),
             receivers: Mutex::default(),
-            requests: Mutex::default(),
+            requests: Requests::default(),
             devices: Mutex::default(),
             ports: Mutex::default(),
         });
@@ -136,14 +137,14 @@ impl Manager for RdmaManager {
         private: &[u8],
     ) -> Result<Box<dyn Endpoint>> {
         let _blocked = self.block();
-        let conn = self.shared.take_request(request)?;
+        let conn = self.shared.requests.take(request)?;
         conn.accept(owner, private).inspect_err(|_| conn.close())?;
         Ok(Box::new(RdmaEndpoint { conn }))
     }
 
     fn reject(&self, request: RequestId) -> Result<()> {
         let _blocked = self.block();
-        self.shared.take_request(request)?.reject()
+        self.shared.requests.take(request)?.reject()
     }
 }
 
@@ -152,8 +153,7 @@ impl Drop for RdmaManager {
         let _blocked = self.shared.ctx.block();
         // It was registered by `open`.
         let _ = self.shared.ctx.remove(self.shared.channel.raw_fd(), false);
-        let requests = core::mem::take(&mut *self.shared.requests.lock());
-        for conn in requests.into_values() {
+        for conn in self.shared.requests.take_all() {
             conn.close();
         }
     }
@@ -182,20 +182,6 @@ impl Shared {
     pub fn forget(&self, key: usize) {
         let gone = self.receivers.lock().remove(&key);
         drop(gone);
-    }
-
-    pub fn add_request(&self, id: RequestId, conn: &Arc<Conn>) {
-        self.requests.lock().insert(id, Arc::clone(conn));
-    }
-
-    fn take_request(&self, id: RequestId) -> Result<Arc<Conn>> {
-        self.requests.lock().remove(&id).ok_or_else(|| {
-            ucs_error!(
-                "connection request {} is none, or was answered before",
-                id.0
-            );
-            Status::INVALID_PARAM
-        })
     }
 
     fn take(&self) {
