@@ -161,11 +161,15 @@ unsafe fn by_address(w: &Core, address: *const u8, params: EpParams) -> Result<E
             upstream::connect(w, &foreign(EnvelopeKind::Address, address), params)
         }
         Err(e) => {
-            ucs_error!("ucp_ep_create: the remote address is not usable: {e}");
-            Err(match e {
-                BlobError::Upstream(_) => Status::UNREACHABLE,
-                _ => Status::INVALID_ADDR,
-            })
+            let (status, remedy) = match e {
+                BlobError::Upstream(_) => (
+                    Status::UNREACHABLE,
+                    ", or this one with UCX_UPSTREAM_PEERS=y",
+                ),
+                _ => (Status::INVALID_ADDR, ""),
+            };
+            ucs_error!("ucp_ep_create: the remote address is not usable: {e}{remedy}");
+            Err(status)
         }
     }
 }

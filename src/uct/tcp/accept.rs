@@ -229,8 +229,8 @@ pub fn read_greeting(face: &Face, token: u64, unauth_peer: &Rc<RefCell<UnauthPee
 pub fn upstream_peer(face: &TcpIface, from: SocketAddr) {
     if face.first(Once::Upstream) {
         ucs_error!(
-            "tcp: dropped a connection from {from}: it runs upstream UCX, and this library talks only to \
-             processes that run it too: start both sides with the same library (not logged again)"
+            "tcp: dropped a connection from {from}: it runs upstream UCX: start both sides with the same \
+             library, or this one with UCX_UPSTREAM_PEERS=y (not logged again)"
         );
     }
 }

@@ -292,8 +292,8 @@ impl Conn {
             }
             (Phase::Asked, Kind::Hello | Kind::Returned) => {
                 crate::ucs_error!(
-                    "the server at {} runs upstream UCX, and this library talks only to processes that run it too: \
-                     start both sides with the same library",
+                    "the server at {} runs upstream UCX: start both sides with the same library, or this one with \
+                     UCX_UPSTREAM_PEERS=y",
                     state.peer
                 );
                 state.fail_client(self, Status::UNREACHABLE);
