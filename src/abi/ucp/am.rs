@@ -7,7 +7,7 @@ use crate::c::prelude::*;
 use crate::ucp::am::{AmHandler, Function, recv, send};
 use crate::ucp::dt::Side;
 use crate::ucp::proto::send::try_short;
-use crate::ucp::proto::table::{self, Verb};
+use crate::ucp::proto::table::Verb;
 use crate::ucp::request::{Info, Param, Posted, expect_host, not_counted};
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
@@ -51,15 +51,9 @@ unsafe fn post(
     let header = unsafe { Payload::new(header.0.cast(), header.1) };
     // SAFETY: as above.
     let data = unsafe {
-        param.data(
-            ep.worker(),
-            buffer.cast_mut(),
-            count,
-            Side::Send,
-            |param, data| {
-                table::count_message(ep, Verb::Am, data, send::rndv_policy(param));
-            },
-        )
+        param::message(ep, &mut param, buffer, count, |param| {
+            (Verb::Am, send::rndv_policy(param))
+        })
     }?;
     send::post(ep, &param, id, header, data)
 }

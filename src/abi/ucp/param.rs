@@ -3,7 +3,10 @@
 //! Clients of older releases pass a shorter struct: a member is read only behind its bit.
 
 use crate::c::*;
-use crate::ucp::dt::plain_bytes;
+use crate::ucp::dt::{Data, Side, plain_bytes};
+use crate::ucp::ep::Ep;
+use crate::ucp::plan::RndvPolicy;
+use crate::ucp::proto::table::{self, Verb};
 use crate::ucp::request::{Callback, Info, Param, Posted};
 use crate::ucp::worker::Worker;
 use crate::ucp::worker_core::Core;
@@ -66,6 +69,34 @@ pub unsafe fn read(p: *const ucp_request_param_t, which: Which) -> Param {
         request: NonNull::new(args.request().unwrap_or(core::ptr::null_mut())),
         memory_type: args.memory_type().unwrap_or(UCS_MEMORY_TYPE_HOST),
         memh: args.memh().unwrap_or(core::ptr::null_mut()).cast(),
+    }
+}
+
+/// The data of a message, which is counted in the table that `of` names where the configuration wants that.
+///
+/// # Safety
+/// As `Param::data`.
+#[inline]
+pub unsafe fn message(
+    ep: &Ep,
+    param: &mut Param,
+    buffer: *const c_void,
+    count: usize,
+    of: impl FnOnce(&Param) -> (Verb, RndvPolicy),
+) -> Result<Data> {
+    let count_message = |param: &Param, data: &Data| {
+        let (verb, policy) = of(param);
+        table::count_message(ep, verb, data, policy);
+    };
+    // SAFETY: by the caller's promise.
+    unsafe {
+        param.data(
+            ep.worker(),
+            buffer.cast_mut(),
+            count,
+            Side::Send,
+            count_message,
+        )
     }
 }
 

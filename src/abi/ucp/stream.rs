@@ -6,7 +6,7 @@ use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::dt::{Side, plain_bytes};
 use crate::ucp::ep::Ep;
-use crate::ucp::proto::table::{self, Verb};
+use crate::ucp::proto::table::Verb;
 use crate::ucp::request::{Callback, Param, Posted, Req, not_counted};
 use crate::ucp::stream::{recv, send};
 use crate::ucs::{Result, Status};
@@ -26,15 +26,9 @@ unsafe fn post_send(
     let _guard = enter(ep.worker());
     // SAFETY: as above.
     let data = unsafe {
-        param.data(
-            ep.worker(),
-            buffer.cast_mut(),
-            count,
-            Side::Send,
-            |param, data| {
-                table::count_message(ep, Verb::Stream, data, send::rndv_policy(param));
-            },
-        )
+        param::message(ep, &mut param, buffer, count, |param| {
+            (Verb::Stream, send::rndv_policy(param))
+        })
     }?;
     send::post(ep, &param, data)
 }

@@ -10,7 +10,7 @@ use crate::ucp::dt::Side;
 use crate::ucp::op::MessageKind;
 use crate::ucp::plan::RndvPolicy;
 use crate::ucp::proto::send;
-use crate::ucp::proto::table::{self, Verb};
+use crate::ucp::proto::table::Verb;
 use crate::ucp::request::{Callback, Info, Param, Posted, Req, not_counted};
 use crate::ucp::tag::{probe, recv};
 use crate::ucp::worker_core::Core;
@@ -34,20 +34,15 @@ unsafe fn post_send(
     let _guard = enter(ep.worker());
     // SAFETY: as above.
     let data = unsafe {
-        param.data(
-            ep.worker(),
-            buffer.cast_mut(),
-            count,
-            Side::Send,
-            |param, data| {
-                let verb = match kind {
-                    MessageKind::TagSync { .. } => Verb::TagSync,
-                    _ if param.rndv_policy() == RndvPolicy::LongOnly => Verb::TagFast,
-                    _ => Verb::Tag,
-                };
-                table::count_message(ep, verb, data, param.rndv_policy());
-            },
-        )
+        param::message(ep, &mut param, buffer, count, |param| {
+            let policy = param.rndv_policy();
+            let verb = match kind {
+                MessageKind::TagSync { .. } => Verb::TagSync,
+                _ if policy == RndvPolicy::LongOnly => Verb::TagFast,
+                _ => Verb::Tag,
+            };
+            (verb, policy)
+        })
     }?;
     send::start(ep, &param, data, kind, param.rndv_policy())
 }
