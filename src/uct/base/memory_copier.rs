@@ -49,6 +49,13 @@ impl HostBuffer {
         HostBuffer { bytes, pool }
     }
 
+    /// Writes bytes at `at`, which is at most the length. Memory that is not of a pool grows as far as that takes.
+    pub fn write(&mut self, at: usize, bytes: &[u8]) {
+        let (over, beyond) = bytes.split_at(bytes.len().min(self.bytes.len() - at));
+        self.bytes[at..][..over.len()].copy_from_slice(over);
+        self.bytes.extend_from_slice(beyond);
+    }
+
     /// Whether it is a staging buffer.
     pub fn is_pooled(&self) -> bool {
         self.pool.is_some()

@@ -32,7 +32,7 @@ impl Writer {
             }
             self.offset = offset;
         }
-        self.bytes[self.length..][..bytes.len()].copy_from_slice(bytes);
+        self.bytes.write(self.length, bytes);
         self.length += bytes.len();
         Ok(())
     }
@@ -76,7 +76,7 @@ impl Writer {
     }
 }
 
-/// Memory for a window of the bytes from `offset` on.
+/// Memory with room for a window of the bytes from `offset` on.
 fn window(of: &Blocks, offset: usize) -> Result<HostBuffer> {
     if of.length > WINDOW
         && let Some(buffer) = of.staging_buffer(offset)
@@ -88,6 +88,5 @@ fn window(of: &Blocks, offset: usize) -> Result<HostBuffer> {
     bytes
         .try_reserve_exact(room)
         .map_err(|_| Status::NO_MEMORY)?;
-    bytes.resize(room, 0);
     Ok(HostBuffer::new(bytes, None))
 }
