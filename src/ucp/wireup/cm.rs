@@ -38,7 +38,7 @@ use std::time::Duration;
 pub(super) enum Event {
     Asked {
         listener: usize,
-        came: listener::Came,
+        incoming: listener::IncomingRequest,
     },
     Resolved {
         ep: u64,
@@ -492,7 +492,7 @@ pub fn attach(ep: EpRef, made: Result<CmConnection>) -> Result<EpRef> {
 
 fn handle(worker: &Core, event: Event) {
     match event {
-        Event::Asked { listener, came } => listener::asked(worker, listener, came),
+        Event::Asked { listener, incoming } => listener::asked(worker, listener, incoming),
         Event::Resolved {
             ep,
             manager,

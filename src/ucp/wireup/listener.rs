@@ -153,7 +153,7 @@ struct Door {
 
 impl Visitor for Door {
     fn request(&self, request: Request<'_>) {
-        let came = Came {
+        let incoming = IncomingRequest {
             manager: self.manager,
             id: request.id,
             device: request.device.to_owned(),
@@ -163,7 +163,7 @@ impl Visitor for Door {
         };
         self.inbox.put(Event::Asked {
             listener: self.listener,
-            came,
+            incoming,
         });
     }
 
@@ -225,7 +225,7 @@ impl Drop for UcpListener {
     }
 }
 
-/// How often a port that the kernel chose for one manager may be another's of somebody else.
+/// How many ports that the kernel chooses are tried, until one is free at every manager.
 const PORT_ATTEMPTS: usize = 16;
 
 /// Listens at one address by each of so many managers. Those that cannot have it are left out, unless somebody else
@@ -264,7 +264,7 @@ fn listen_by_all(
 }
 
 /// A connection request of a client.
-pub(super) struct Came {
+pub(super) struct IncomingRequest {
     pub manager: usize,
     pub id: RequestId,
     /// The device that it came by.
@@ -276,31 +276,31 @@ pub(super) struct Came {
 }
 
 /// A connection request came to a listener.
-pub(super) fn asked(worker: &Core, listener: usize, came: Came) {
+pub(super) fn asked(worker: &Core, listener: usize, incoming: IncomingRequest) {
     if !worker.wireup().listeners.borrow().contains(&listener) {
-        turn_down(worker, &came, Status::NOT_CONNECTED);
+        turn_down(worker, &incoming, Status::NOT_CONNECTED);
         return;
     }
     // SAFETY: in the worker's list, so alive.
     let listener = unsafe { &*(listener as *const UcpListener) };
-    let from = match came.upstream {
+    let from = match incoming.upstream {
         None => cm(worker)
-            .and_then(|cm| cm.manager(came.manager))
-            .and_then(|manager| Greeting::by(manager, &came.private))
+            .and_then(|cm| cm.manager(incoming.manager))
+            .and_then(|manager| Greeting::by(manager, &incoming.private))
             .map(Introduction::Ours),
-        Some(local) => upstream::read(worker, &came.private)
+        Some(local) => upstream::read(worker, &incoming.private)
             .map(|private| Introduction::Upstream(private, local)),
     };
     let from = match from {
         Ok(from) => from,
-        Err(e) => return turn_down(worker, &came, e),
+        Err(e) => return turn_down(worker, &incoming, e),
     };
-    let client = came.client;
+    let client = incoming.client;
     let request = ConnRequest {
         listening: worker,
-        manager: came.manager,
-        id: came.id,
-        device: came.device,
+        manager: incoming.manager,
+        id: incoming.id,
+        device: incoming.device,
         from,
         client,
     };
@@ -319,10 +319,10 @@ pub(super) fn asked(worker: &Core, listener: usize, came: Came) {
 }
 
 /// Rejects a client without showing it to the application.
-fn turn_down(worker: &Core, came: &Came, why: Status) {
-    ucs_diag!("a client from {} is turned down: {why}", came.client);
-    if let Ok(manager) = cm(worker).and_then(|cm| cm.manager(came.manager))
-        && let Err(e) = manager.reject(came.id)
+fn turn_down(worker: &Core, incoming: &IncomingRequest, why: Status) {
+    ucs_diag!("a client from {} is turned down: {why}", incoming.client);
+    if let Ok(manager) = cm(worker).and_then(|cm| cm.manager(incoming.manager))
+        && let Err(e) = manager.reject(incoming.id)
     {
         ucs_debug!("turning down a client that went: {e}");
     }
