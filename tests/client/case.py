@@ -20,6 +20,8 @@ sys.path.insert(0, str(ROOT / "tests/upstream"))
 from launch import Missing  # noqa: E402, F401: raised by the makers, caught by tests/clients
 
 FAMILY = re.compile(r"/libuc[ptsm][^/]*\.so[^/]*$")
+# A process that dies says where.
+SAYING = {"RUST_BACKTRACE": "1", "PYTHONFAULTHANDLER": "1"}
 EVERY = 0.02  # seconds between two looks at the processes of a run
 
 
@@ -59,7 +61,7 @@ class Case:
     def run(self, prefix):
         """(verdict, detail, seconds, output); `prefix` is None for the library that the client comes with."""
         env = {key: value for key, value in os.environ.items() if not key.startswith("UCX_")}
-        env |= {"UCX_TLS": self.tls, **(self.env() if callable(self.env) else self.env)}
+        env |= SAYING | {"UCX_TLS": self.tls, **(self.env() if callable(self.env) else self.env)}
         if prefix and self.switch:
             env |= self.switch(prefix)
         elif prefix:
