@@ -5,10 +5,11 @@ from collections import deque
 # Panics, errors that libraries log, assertions, the allocator, sanitizers, exceptions of Python and Java, signals.
 CAUSE = re.compile(r"panicked at|\b(FATAL|[Ff]atal|ERROR|FAIL|FAILED|[Aa]ssert\w*|Traceback|Exception|Sanitizer)\b|\w+Error\b"
                    r"|(malloc|calloc|realloc|free|munmap_chunk)\(\)|corrupt|stack smashing"
-                   r"|[Ss]egmentation fault|Bus error|Illegal instruction|Aborted|\bsignal:? \d+|undefined symbol")
+                   r"|[Ss]egmentation fault|Bus error|Illegal instruction|Aborted|\bsignal:? \d+|undefined symbol"
+                   r"|^frame .*/libuc[ptsm][^/]*\.so")
 # What launchers add to the end of their processes.
 BANNER = re.compile(r"[-=]{9,}$|=   |This typically refers to|Please see the FAQ page")
-CAUSES, LAST, WIDTH = 15, 25, 200  # lines, lines, characters of a line
+CAUSES, LAST, WIDTH = 20, 25, 240  # lines, lines, characters of a line
 
 
 class Excerpt:

@@ -1,6 +1,7 @@
 """What one run of a client is: its command, its environment, how many processes must have our library, its verdict.
 
 Every module beside this one has a function that makes a list of `Case`s; `tests/clients` runs them."""
+import functools
 import hashlib
 import os
 import pathlib
@@ -20,7 +21,8 @@ sys.path.insert(0, str(ROOT / "tests/upstream"))
 from launch import Missing  # noqa: E402, F401: raised by the makers, caught by tests/clients
 
 FAMILY = re.compile(r"/libuc[ptsm][^/]*\.so[^/]*$")
-# A process that dies says where.
+FRAME = re.compile(r"^frame (\S*/libuc[ptsm][^/]*\.so\S*)\+(0x[0-9a-f]+).*$", re.M)
+# A process that dies says where; see also programs/backtrace.c.
 SAYING = {"RUST_BACKTRACE": "1", "PYTHONFAULTHANDLER": "1"}
 EVERY = 0.02  # seconds between two looks at the processes of a run
 
@@ -66,6 +68,8 @@ class Case:
             env |= self.switch(prefix)
         elif prefix:
             env["LD_LIBRARY_PATH"] = str(prefix / "lib")
+        if prefix:
+            env["LD_PRELOAD"] = f"{env.get('LD_PRELOAD', '')} {preload('backtrace')}".strip()
         command = self.command() if callable(self.command) else self.command
         with tempfile.TemporaryDirectory() as logs:
             if prefix and self.routed:
@@ -183,11 +187,32 @@ def all_parts(program, mark=r"^\s+part\("):
     return check
 
 
+def located(text):
+    """The text, where frames of our library that programs/backtrace.c has printed are told by function and line."""
+    def place(match):
+        address = hex(int(match[2], 16) - 1)  # of the call, not of where it returns to
+        done = subprocess.run(["addr2line", "-Cfipe", match[1], address], capture_output=True, text=True)
+        functions = done.stdout.strip().replace("\n (inlined by)", ",")
+        return f"frame {functions} in {match[1]}+{match[2]}"
+    return FRAME.sub(place, text)
+
+
 def need(*packages):
     """Installs Debian packages, or says why they are missing."""
     done = subprocess.run([ROOT / "scripts/need", *packages], capture_output=True, text=True)
     if done.returncode != 0:
         raise Missing(done.stdout.strip())
+
+
+@functools.cache
+def preload(name):
+    """Path of one of programs/, compiled for LD_PRELOAD."""
+    need("gcc")
+    library = TARGET.resolve() / f"clients/{name}.so"
+    library.parent.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["gcc", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", library,
+                    ROOT / f"tests/client/programs/{name}.c"], check=True)
+    return str(library)
 
 
 def wheels(name, *requirements, python=sys.executable, options=()):
