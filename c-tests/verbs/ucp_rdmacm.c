@@ -1,7 +1,8 @@
 /* Client and server of UCP in two processes at the address of an RDMA device, RDMA_IP. The argument is the case:
  *   killed    the server is killed: its client's endpoint fails
  *   other     the server has no RDMA transport: its client comes by the next connection manager
- *   nobody    nobody listens: no connection manager reaches the server */
+ *   nobody    nobody listens: no connection manager reaches the server
+ *   removed   the kernel removes the device, fake0: endpoints of both sides fail, and nobody listens any more */
 #include <arpa/inet.h>
 #include <stdlib.h>
 #define LISTENER_IP inet_addr(getenv("RDMA_IP"))
@@ -51,6 +52,53 @@ static void exchange(ucp_ep_h ep)
     CHECK_EQ(byte, 'b');
 }
 
+/* Both sides in this process. What is left of the device goes when the process ends. */
+static void device_removed(void)
+{
+    enum { CLIENTS = 3 };
+    static side_t server;
+    failure_t failures[2 * CLIENTS], late;
+    ucp_ep_h eps[2 * CLIENTS], ep;
+    struct sockaddr_storage at;
+    ucp_listener_h listener;
+    char byte = 0;
+    int i;
+
+    side_open(&server, ALL_FEATURES, UCS_THREAD_MODE_SINGLE);
+    side_open(&side, ALL_FEATURES, UCS_THREAD_MODE_SINGLE);
+    listener = listen_at(&server, AF_INET, on_request, &at);
+    for (i = 0; i < CLIENTS; ++i) {
+        request = NULL;
+        eps[i] = connect_client(&side, &at, 0, &failures[i]);
+        DRIVE_UNTIL(&side, &server, request != NULL);
+        eps[CLIENTS + i] = accept_client(&server, request, &failures[CLIENTS + i]);
+        CHECK_OK(side_wait(&side, &server, ucp_tag_send_nbx(eps[i], "a", 1, 5, &plain)));
+        CHECK_OK(side_wait(&side, &server, ucp_tag_recv_nbx(server.worker, &byte, 1, 5, -1, &plain)));
+        CHECK_EQ(byte, 'a');
+    }
+    /* It waits for this process to end. */
+    CHECK_EQ(system("rdma link delete fake0 &"), 0);
+    for (i = 0; i < 2 * CLIENTS; ++i) {
+        DRIVE_UNTIL(&side, &server, failures[i].calls > 0);
+        CHECK_EQ(failures[i].calls, 1);
+        CHECK_STATUS(failures[i].status, UCS_ERR_CONNECTION_RESET);
+    }
+    request = NULL;
+    ep = connect_client(&side, &at, 0, &late);
+    DRIVE_UNTIL(&side, &server, late.calls > 0);
+    CHECK_STATUS(late.status, UCS_ERR_UNREACHABLE);
+    CHECK(request == NULL);
+    CHECK_OK(side_disconnect(&side, &server, ep, UCP_EP_CLOSE_FLAG_FORCE));
+    for (i = 0; i < 2 * CLIENTS; ++i) {
+        CHECK_OK(side_disconnect(&side, &server, eps[i], UCP_EP_CLOSE_FLAG_FORCE));
+        CHECK_EQ(failures[i].calls, 1);
+    }
+    ucp_listener_destroy(listener);
+    side_close(&side);
+    side_close(&server);
+    OK("removed");
+}
+
 int main(int argc, char **argv)
 {
     struct sockaddr_storage at;
@@ -59,6 +107,10 @@ int main(int argc, char **argv)
     pair_t pair;
     const char *what = argv[argc - 1];
 
+    if (!strcmp(what, "removed")) {
+        device_removed();
+        return 0;
+    }
     if (!strcmp(what, "nobody")) {
         at = loopback(AF_INET, 1);
         side_open(&side, ALL_FEATURES, UCS_THREAD_MODE_SINGLE);

@@ -329,6 +329,14 @@ impl State {
         drop(self.hang_up());
     }
 
+    /// Server: the client went before it notified.
+    pub fn fail_server(&mut self) {
+        self.calls
+            .push_back(Call::Notified(Err(Status::CONNECTION_RESET)));
+        self.phase = Phase::Over;
+        drop(self.hang_up());
+    }
+
     /// What to drop, in this order, so that the kernel forgets the connection.
     pub fn hang_up(&mut self) -> (Option<CmId>, Option<PairNumber>) {
         (self.id.take(), self.number.take())

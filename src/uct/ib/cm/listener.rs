@@ -3,6 +3,7 @@
 use super::conn::Conn;
 use super::manager::{Oddity, Receiver, Shared};
 use super::wire::{self, Message};
+use crate::c::verbs::RDMA_CM_EVENT_DEVICE_REMOVAL;
 use crate::sys::lock::Mutex;
 use crate::sys::verbs::{CmEvent, CmId};
 use crate::ucs::{Result, Status};
@@ -23,7 +24,7 @@ pub(super) struct ListenerCore {
 }
 
 struct Open {
-    _id: CmId,
+    id: CmId,
     visitor: Arc<dyn Visitor>,
 }
 
@@ -57,7 +58,7 @@ impl RdmaListener {
             open: Mutex::new(None),
         });
         // Events come when the caller unblocks the context.
-        *core.open.lock() = Some(Open { _id: id, visitor });
+        *core.open.lock() = Some(Open { id, visitor });
         shared.add(core.key, Receiver::Listener(Arc::clone(&core)));
         Ok(RdmaListener { core, address })
     }
@@ -97,6 +98,10 @@ impl ListenerCore {
 
     /// A client asks for a connection. One that is not taken up is refused by being dropped.
     pub fn on_event(&self, event: CmEvent) {
+        if event.kind == RDMA_CM_EVENT_DEVICE_REMOVAL {
+            self.device_removed();
+            return;
+        }
         let (Some(id), Some(visitor)) = (event.request, self.visitor()) else {
             return;
         };
@@ -111,5 +116,14 @@ impl ListenerCore {
             return;
         };
         Conn::requested(&self.shared, id, private, &*visitor);
+    }
+
+    /// Only one that listens at an address of the device hears of it, and at all addresses goes on.
+    fn device_removed(&self) {
+        let open = self.open.lock().take();
+        if let Some(path) = open.as_ref().and_then(|open| open.id.path()) {
+            self.shared.device_removed(&path.device);
+        }
+        drop(open);
     }
 }

@@ -15,7 +15,7 @@ use crate::uct::cm::requests::Requests;
 use crate::uct::cm::{Endpoint, Listener, Manager, Owner, RequestId, Visitor, next_id};
 use crate::uct::ib::port::Port;
 use crate::uct::ib::wire::DeviceAddr;
-use crate::{ucs_debug, ucs_diag, ucs_error};
+use crate::{ucs_debug, ucs_diag, ucs_error, ucs_warn};
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::net::SocketAddr;
@@ -49,6 +49,8 @@ pub(super) struct Shared {
     devices: Mutex<HashMap<String, Opened>>,
     /// The own addresses of ports, by device and number.
     ports: Mutex<HashMap<(String, u8), DeviceAddr>>,
+    /// Devices whose removal was logged, until one of that name is opened.
+    removed: Mutex<HashSet<String>>,
 }
 
 /// A device of connections, and what their numbers come from.
@@ -81,6 +83,7 @@ impl RdmaManager {
             requests: Requests::default(),
             devices: Mutex::default(),
             ports: Mutex::default(),
+            removed: Mutex::default(),
         });
         let takes = Arc::clone(&shared);
         shared.ctx.add_fd(
@@ -219,7 +222,21 @@ impl Shared {
         let device = Device::open(name)?;
         let opened = (Arc::clone(&device), PairNumbers::of(&device)?);
         devices.insert(name.to_owned(), opened.clone());
+        self.removed.lock().remove(name);
         Ok(opened)
+    }
+
+    /// The kernel removes a device: each of its listeners and connections says so.
+    pub fn device_removed(&self, name: &str) {
+        let opened = self.devices.lock().remove(name);
+        self.ports.lock().retain(|(device, _), _| device != name);
+        if self.removed.lock().insert(name.to_owned()) {
+            ucs_warn!(
+                "the RDMA device {name} was removed: rdmacm closes its connections, and no longer listens at \
+                 its addresses; programs that need it have to be started again when it is back"
+            );
+        }
+        drop(opened);
     }
 
     /// A number for a connection by this device.

@@ -39,6 +39,7 @@ impl Conn {
 
     fn advance(&self, state: &mut State, event: &CmEvent) {
         match (state.phase, event.kind) {
+            (_, RDMA_CM_EVENT_DEVICE_REMOVAL) => self.device_removed(state),
             (_, RDMA_CM_EVENT_ADDR_CHANGE | RDMA_CM_EVENT_TIMEWAIT_EXIT) => {}
             (Phase::Address, RDMA_CM_EVENT_ADDR_RESOLVED) => {
                 state.phase = Phase::Route;
@@ -107,23 +108,43 @@ impl Conn {
                 state.phase = Phase::Connected;
                 state.calls.push_back(Call::Notified(Ok(())));
             }
-            (Phase::Answered, _) => {
-                state.phase = Phase::Over;
-                drop(state.hang_up());
-                let status = Status::CONNECTION_RESET;
-                state.calls.push_back(Call::Notified(Err(status)));
-            }
+            (Phase::Answered, _) => state.fail_server(),
             (Phase::Connected, RDMA_CM_EVENT_ESTABLISHED) => {}
-            (Phase::Connected, kind) => {
-                if kind == RDMA_CM_EVENT_DEVICE_REMOVAL {
-                    // The kernel waits for it.
-                    drop(state.hang_up());
-                }
+            (Phase::Connected, _) => {
                 if !core::mem::replace(&mut state.remote_done, true) {
                     state.calls.push_back(Call::Disconnected);
                 }
             }
             (Phase::Left | Phase::Over, _) => {}
+        }
+    }
+
+    /// The connection ends, as the peer cannot be reached by this device any more.
+    fn device_removed(&self, state: &mut State) {
+        let path = state
+            .path
+            .clone()
+            .or_else(|| state.id.as_ref().and_then(|id| id.path()));
+        if let Some(path) = path {
+            self.shared.device_removed(&path.device);
+        }
+        match state.phase {
+            Phase::Address | Phase::Route | Phase::Resolved => {
+                state.fail_client(Status::UNREACHABLE);
+            }
+            Phase::Asked => state.fail_client(Status::CONNECTION_RESET),
+            Phase::Requested => {
+                state.phase = Phase::Left;
+                drop(state.hang_up());
+            }
+            Phase::Answered => state.fail_server(),
+            Phase::Connected => {
+                drop(state.hang_up());
+                if !core::mem::replace(&mut state.remote_done, true) {
+                    state.calls.push_back(Call::Disconnected);
+                }
+            }
+            Phase::Left | Phase::Over => {}
         }
     }
 
