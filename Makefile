@@ -4,7 +4,7 @@ LIBDIR ?= lib
 DESTDIR ?=
 export DESTDIR LIBDIR
 
-.PHONY: help demo check test test-long torture test-clients install uninstall deb wheel dist abi-check bench bench-micro headers docs lint
+.PHONY: help demo check test test-long torture test-clients install uninstall deb wheel dist abi-check bench bench-micro curves headers docs lint
 
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -36,6 +36,8 @@ bench:           ## side by side with upstream 1.22.0, written to docs/results/P
 	@python3 benches/side_by_side $(BENCH)
 bench-micro:     ## the ring, matching, the request pool and framing by themselves
 	@taskset -c 0 cargo bench --bench micro
+curves:          ## how the cost of one operation grows with the number of its kind; writes docs/results/PERFORMANCE.md; CURVES="--only timer"
+	@python3 benches/curves $(CURVES)
 headers:         ## generate include/ from src/
 	@FERRUCX_WRITE_HEADERS=1 cargo test -q --test headers include_is_what_the_sources_say
 docs:            ## build the reference of the headers in target/docs: HTML and man pages, by doxygen

@@ -1,6 +1,6 @@
 /* The cost of an operation does not grow with the number of its kind: each is timed with 1000 and with many others,
  * and may take twelve times as long with those (caches end, machines are busy); a linear search would take forty
- * times. benches/curves measures this and more. */
+ * times. benches/curves counts instructions of this and more. */
 /* env: UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n */
 /* timeout: 120 */
 /* valgrind: no, it measures times */
