@@ -7,6 +7,7 @@ use crate::uct::base::iov::Iov;
 use core::ptr::null_mut;
 
 /// A request with these entries; `to` is what its kind needs.
+#[inline]
 fn request(opcode: u32, list: &mut [ibv_sge], flags: u32, to: ibv_send_wr_to) -> ibv_send_wr {
     ibv_send_wr {
         wr_id: 0,
@@ -177,34 +178,33 @@ impl ReceiveBatch {
         self.len
     }
 
+    pub fn clear(&mut self) {
+        self.len = 0;
+    }
+
     /// Adds a request, if there is room.
+    #[inline]
     pub fn push(&mut self, wr_id: u64, buffer: ibv_sge) {
-        if let (Some(place), Some(request)) = (
-            self.entries.get_mut(self.len),
-            self.requests.get_mut(self.len),
-        ) {
-            *place = buffer;
-            request.wr_id = wr_id;
-            self.len += 1;
+        let at = self.len;
+        if at < RECEIVES {
+            self.entries[at] = buffer;
+            self.requests[at].wr_id = wr_id;
+            self.len = at + 1;
         }
     }
 
     /// The requests as a chain, for as long as the batch is neither changed nor moved.
     pub fn chain(&mut self) -> *mut ibv_recv_wr {
-        let (entries, requests) = (self.entries.as_mut_ptr(), self.requests.as_mut_ptr());
-        for i in 0..self.len {
-            let next = if i + 1 < self.len {
-                requests.wrapping_add(i + 1)
-            } else {
-                null_mut()
-            };
-            // SAFETY: inside the arrays.
-            unsafe {
-                (*requests.add(i)).sg_list = entries.add(i);
-                (*requests.add(i)).next = next;
-            }
+        let requests = self.requests.as_mut_ptr();
+        let all = self.requests.iter_mut().zip(&mut self.entries);
+        for (i, (request, entry)) in all.enumerate().take(self.len) {
+            request.sg_list = entry;
+            request.next = requests.wrapping_add(i + 1);
         }
-        requests
+        if let Some(last) = self.len.checked_sub(1) {
+            self.requests[last].next = null_mut();
+        }
+        self.requests.as_mut_ptr()
     }
 
     /// The numbers of the requests.

@@ -32,6 +32,8 @@ impl Limits {
 pub struct Credits {
     limits: Option<Limits>,
     left: Cell<u32>,
+    /// The message that leaves so many has something to say.
+    next_ask: Cell<u32>,
     /// The peer has asked for a grant.
     owed: Cell<bool>,
 }
@@ -41,7 +43,8 @@ impl Credits {
     pub fn new(limits: Option<Limits>) -> Credits {
         Credits {
             limits,
-            left: Cell::new(limits.map_or(0, |limits| limits.window)),
+            left: Cell::new(limits.map_or(u32::MAX, |limits| limits.window)),
+            next_ask: Cell::new(limits.map_or(0, |limits| limits.next_ask(limits.window))),
             owed: Cell::new(false),
         }
     }
@@ -49,19 +52,31 @@ impl Credits {
     /// Whether a message may be sent.
     #[inline]
     pub fn any(&self) -> bool {
-        self.left.get() > 0 || self.limits.is_none()
+        self.left.get() > 0
     }
 
     /// Takes a credit, of which there is one; answers what the message has to say.
     #[inline]
     pub fn take(&self) -> u8 {
+        let left = self.left.get() - 1;
+        self.left.set(left);
+        if left == self.next_ask.get() || self.owed.get() {
+            self.says(left)
+        } else {
+            0
+        }
+    }
+
+    #[cold]
+    fn says(&self, left: u32) -> u8 {
         let mut says = 0;
-        if let Some(limits) = &self.limits {
-            let left = self.left.get() - 1;
-            self.left.set(left);
-            if left <= limits.soft.max(limits.hard) {
+        match &self.limits {
+            Some(limits) => {
                 says |= limits.asks(left);
+                self.next_ask.set(limits.next_ask(left));
             }
+            None if left == 0 => self.left.set(u32::MAX),
+            None => {}
         }
         if self.owed.get() {
             says |= self.grant();
@@ -86,6 +101,7 @@ impl Credits {
             && let Some(limits) = &self.limits
         {
             self.left.set(limits.window);
+            self.next_ask.set(limits.next_ask(limits.window));
         }
         if said & (ASK | ASK_NOW) != 0 {
             self.owed.set(true);
@@ -95,7 +111,13 @@ impl Credits {
 }
 
 impl Limits {
-    #[cold]
+    /// With how many left, fewer than now, a message asks next; a number that nobody has if none does.
+    fn next_ask(&self, left: u32) -> u32 {
+        let before = |at: &u32| *at < left;
+        let next = [self.soft, self.hard].into_iter().filter(before).max();
+        next.unwrap_or(u32::MAX)
+    }
+
     fn asks(&self, left: u32) -> u8 {
         let soft = if left == self.soft { ASK } else { 0 };
         let hard = if left == self.hard { ASK_NOW } else { 0 };

@@ -96,7 +96,7 @@ impl RcEp {
         /// The message's header and the user's, without a gap.
         const BOTH: usize = HEADER_LEN + size_of::<u64>();
         let face = ep.face();
-        if len > face.max_short() - size_of::<u64>() {
+        if len > face.max_short - size_of::<u64>() {
             return Err(Status::INVALID_PARAM);
         }
         ep.conn.ready_for_message(face)?;
@@ -116,7 +116,7 @@ impl RcEp {
 
     pub fn am_short_iov(ep: &Ep, id: u8, iov: Iov<'_>) -> Result<()> {
         let face = ep.face();
-        if iov.entries().len() >= face.caps.send_sges as usize || iov.total()? > face.max_short() {
+        if iov.entries().len() >= face.caps.send_sges as usize || iov.total()? > face.max_short {
             return Err(Status::INVALID_PARAM);
         }
         ep.conn.ready_for_message(face)?;

@@ -63,6 +63,8 @@ pub struct RcIface {
     pub settings: Settings,
     /// What each queue pair of the device gets.
     pub caps: Caps,
+    /// Most bytes of a short message.
+    pub max_short: usize,
     reads: u8,
     pub(super) partition: u16,
     window: Option<Limits>,
@@ -186,6 +188,7 @@ impl RcIface {
             domain: Arc::clone(domain),
             port,
             caps,
+            max_short: (caps.inline as usize).min(settings.segment) - HEADER_LEN,
             reads: settings.reads.map_or(device_reads, |n| n.min(device_reads)),
             window: settings
                 .window
@@ -207,11 +210,6 @@ impl RcIface {
     /// Most bytes of a message: its segment without the header.
     pub fn max_bcopy(&self) -> usize {
         self.settings.segment - HEADER_LEN
-    }
-
-    /// Most bytes of a short message.
-    pub fn max_short(&self) -> usize {
-        (self.caps.inline as usize - HEADER_LEN).min(self.max_bcopy())
     }
 
     pub fn max_get(&self) -> usize {
@@ -392,7 +390,7 @@ impl Iface for RcIface {
         let mtu = 128usize << face.port.address.mtu;
         let sges = face.caps.send_sges as usize;
         let am = &mut attr.cap.am;
-        am.max_short = face.max_short();
+        am.max_short = face.max_short;
         am.max_bcopy = face.max_bcopy();
         am.max_zcopy = face.max_bcopy();
         am.max_hdr = face.settings.max_header;

@@ -73,7 +73,7 @@ impl RcIface {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn handle(face: &Face, completion: &ibv_wc) {
         let id = completion.wr_id;
         let is_send = id & 1 != 0;
@@ -119,7 +119,7 @@ impl RcIface {
 
     /// Handles a completion that was just taken off, or keeps it: without `receives`, and once a handler has asked for a
     /// pause, messages stay. How many were handled.
-    #[inline]
+    #[inline(always)]
     fn handle_or_hold(face: &Face, completion: &ibv_wc, receives: &mut bool) -> u32 {
         if !*receives && completion.wr_id & 1 == 0 {
             face.held.borrow_mut().push_back(*completion);

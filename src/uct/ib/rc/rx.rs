@@ -1,8 +1,9 @@
 //! Receive buffers: how many are posted, and what becomes of what comes.
 //!
-//! The shared receive queue starts with few buffers, when the first endpoint is made. Completions that wait to be polled
-//! hold buffers that are used and not posted again: while polls bring as many as they can take, for half of the buffers
-//! on end, their number is doubled, up to `UCX_RC_VERBS_RX_QUEUE_LEN`.
+//! The shared receive queue starts with few buffers, when the first endpoint is made. A buffer whose message was handled
+//! is posted again with others. Completions that wait to be polled hold buffers that are used and not posted again: while
+//! polls bring as many as they can take, for half of the buffers on end, their number is doubled, up to
+//! `UCX_RC_VERBS_RX_QUEUE_LEN`.
 
 use super::iface::{Face, NO_PAIR, RcIface};
 use crate::c::verbs::ibv_wc;
@@ -17,8 +18,8 @@ use std::rc::Rc;
 
 /// Buffers that are posted first.
 const FIRST: u32 = 64;
-/// Buffers that are posted at a time.
-const BATCH: usize = ops::RECEIVES;
+/// Most buffers that are posted at a time.
+const BATCH: u32 = ops::RECEIVES as u32;
 
 pub struct Rx {
     queue: Rc<ReceiveQueue>,
@@ -26,14 +27,21 @@ pub struct Rx {
     /// Bytes of a message, the header included.
     segment: usize,
     limit: u32,
-    /// How many shall be posted.
+    /// How many shall be posted, or be in the batch.
     target: Cell<u32>,
     posted: Cell<u32>,
-    /// Messages of polls that brought as many completions as they can, since the last that did not.
-    streak: Cell<u32>,
-    /// By the numbers that the device answers with.
-    buffers: RefCell<Vec<Option<OwnedDesc>>>,
+    /// All that were ever posted, and those that were complete after the last poll that brought fewer completions than it can.
+    posted_ever: Cell<u32>,
+    idle_at: Cell<u32>,
+    /// What is posted next.
+    batch: RefCell<ReceiveBatch>,
+    /// So many are posted at a time.
+    at_once: usize,
+    /// By the numbers that the device answers with: those that are posted, and those in the batch.
+    buffers: Box<[Cell<Option<OwnedDesc>>]>,
+    /// Numbers that were given back, and the first that was never given.
     free: RefCell<Vec<u32>>,
+    unused: Cell<u32>,
 }
 
 impl Rx {
@@ -45,9 +53,13 @@ impl Rx {
             limit,
             target: Cell::new(0),
             posted: Cell::new(0),
-            streak: Cell::new(0),
-            buffers: RefCell::new(Vec::new()),
+            posted_ever: Cell::new(0),
+            idle_at: Cell::new(0),
+            batch: RefCell::new(ReceiveBatch::new()),
+            at_once: (limit / 2).clamp(1, BATCH) as usize,
+            buffers: (0..limit).map(|_| Cell::new(None)).collect(),
             free: RefCell::new(Vec::new()),
+            unused: Cell::new(0),
         }
     }
 
@@ -63,46 +75,28 @@ impl Rx {
         }
     }
 
-    /// Posts buffers where enough are missing. `full`: the last poll brought as many completions as it can.
+    /// Posts more where too few are. `full`: the last poll brought as many completions as it can.
     #[inline]
     pub fn top_up(&self, full: bool) {
         let (posted, target) = (self.posted.get(), self.target.get());
+        let complete = self.posted_ever.get().wrapping_sub(posted);
         if !full {
-            self.streak.set(0);
+            self.idle_at.set(complete);
+        } else if complete.wrapping_sub(self.idle_at.get()) >= target / 2 {
+            self.idle_at.set(complete);
+            self.target.set((target * 2).min(self.limit));
+            self.refill();
         }
-        if target - posted >= BATCH as u32 {
-            if full {
-                self.lag(target - posted);
-            }
+        // More than the batch can have.
+        if target - posted >= (2 * BATCH).min(target) {
             self.refill();
         }
     }
 
-    /// So many more messages came while completions wait.
+    /// Takes buffers from the pool until there are enough.
     #[cold]
-    fn lag(&self, messages: u32) {
-        let (streak, target) = (self.streak.get() + messages, self.target.get());
-        if streak >= target / 2 {
-            self.target.set((target * 2).min(self.limit));
-            self.streak.set(0);
-        } else {
-            self.streak.set(streak);
-        }
-    }
-
     fn refill(&self) {
-        while self.posted.get() < self.target.get() {
-            if !self.post_batch() {
-                return;
-            }
-        }
-    }
-
-    /// Posts up to a batch; `false` when there were fewer buffers than wanted.
-    fn post_batch(&self) -> bool {
-        let wanted = BATCH.min((self.target.get() - self.posted.get()) as usize);
-        let mut batch = ReceiveBatch::new();
-        while batch.len() < wanted {
+        while self.posted.get() + self.in_batch() < self.target.get() {
             let desc = match self.pool.get_registered() {
                 Ok(desc) => desc.own(),
                 Err(e) => {
@@ -111,72 +105,102 @@ impl Rx {
                     break;
                 }
             };
-            // The header stands right before the payload, whose alignment the user chose.
-            let at = desc.payload().wrapping_sub(HEADER_LEN);
-            let buffer = ops::entry(at, self.segment, desc.key());
-            batch.push(u64::from(self.keep(desc)) << 1, buffer);
+            let number = self.free.borrow_mut().pop().unwrap_or_else(|| {
+                let number = self.unused.get();
+                self.unused.set(number + 1);
+                number
+            });
+            if !self.hand_in(number, desc) {
+                return;
+            }
         }
-        let count = batch.len();
+        if self.posted.get() == 0 {
+            self.post(&mut self.batch.borrow_mut());
+        }
+    }
+
+    fn in_batch(&self) -> u32 {
+        self.batch.borrow().len() as u32
+    }
+
+    /// There are no more buffers: those that are there now have to do. Without any, the next poll tries again.
+    fn make_do(&self) {
+        let there = self.posted.get() + self.in_batch();
+        self.target
+            .set(there.clamp(BATCH.min(self.limit), self.limit));
+    }
+
+    /// The buffer of this number is posted with the next batch; `false` when that failed.
+    #[inline(always)]
+    fn hand_in(&self, number: u32, desc: OwnedDesc) -> bool {
+        // The header stands right before the payload, whose alignment the user chose.
+        let at = desc.payload().wrapping_sub(HEADER_LEN);
+        let buffer = ops::entry(at, self.segment, desc.key());
+        match self.buffers.get(number as usize) {
+            // Nothing is there, so nothing is dropped.
+            Some(place) => core::mem::forget(place.replace(Some(desc))),
+            None => return false,
+        }
+        let mut batch = self.batch.borrow_mut();
+        batch.push(u64::from(number) << 1, buffer);
+        batch.len() < self.at_once || self.post(&mut batch)
+    }
+
+    /// Posts the batch; `false` when the device refuses.
+    #[inline(never)]
+    fn post(&self, batch: &mut ReceiveBatch) -> bool {
+        let count = batch.len() as u32;
         if count == 0 {
-            return false;
+            return true;
         }
         // SAFETY: a chain of requests; the buffers are registered, and kept until they complete or the queue is gone.
-        match unsafe { self.queue.post(batch.chain()) } {
+        let posted = unsafe { self.queue.post(batch.chain()) };
+        match &posted {
             Ok(()) => {
-                self.posted.set(self.posted.get() + count as u32);
-                self.target.set(self.target.get().max(self.posted.get()));
-                count == wanted
+                self.posted.set(self.posted.get() + count);
+                let ever = self.posted_ever.get();
+                self.posted_ever.set(ever.wrapping_add(count));
             }
             Err(e) => {
                 ucs_diag!("rc_verbs: receive buffers cannot be posted: {e}");
-                self.make_do();
                 for wr_id in batch.wr_ids() {
-                    self.take(wr_id);
+                    let number = (wr_id >> 1) as u32;
+                    drop(self.take(number));
+                    self.free.borrow_mut().push(number);
                 }
-                false
             }
         }
+        batch.clear();
+        posted.is_ok()
     }
 
-    /// There are no more buffers: those that are posted now have to do. Without any, the next poll tries again.
-    fn make_do(&self) {
-        self.target.set(self.posted.get().max(BATCH as u32));
-    }
-
-    fn keep(&self, desc: OwnedDesc) -> u32 {
-        let mut buffers = self.buffers.borrow_mut();
-        if let Some(number) = self.free.borrow_mut().pop() {
-            buffers[number as usize] = Some(desc);
-            return number;
-        }
-        buffers.push(Some(desc));
-        buffers.len() as u32 - 1
-    }
-
-    fn take(&self, wr_id: u64) -> Option<OwnedDesc> {
-        let number = (wr_id >> 1) as usize;
-        let desc = self.buffers.borrow_mut().get_mut(number)?.take()?;
-        self.free.borrow_mut().push(number as u32);
-        Some(desc)
-    }
-
-    /// A receive is complete: its buffer, which is posted no more.
     #[inline]
-    fn completed(&self, wr_id: u64) -> Option<OwnedDesc> {
-        let desc = self.take(wr_id)?;
+    fn take(&self, number: u32) -> Option<OwnedDesc> {
+        self.buffers.get(number as usize)?.take()
+    }
+
+    /// A receive is complete: its number and its buffer, which is posted no more.
+    #[inline]
+    fn completed(&self, wr_id: u64) -> Option<(u32, OwnedDesc)> {
+        let number = u32::try_from(wr_id >> 1).ok()?;
+        let desc = self.take(number)?;
         self.posted.set(self.posted.get() - 1);
-        Some(desc)
+        Some((number, desc))
     }
 
     /// A receive has failed; `false`: its buffer is not one of these.
     pub fn discard(&self, wr_id: u64) -> bool {
-        self.completed(wr_id).is_some()
+        let Some((number, desc)) = self.completed(wr_id) else {
+            return false;
+        };
+        self.hand_in(number, desc);
+        true
     }
 
     /// Hands a message that was received to its handler.
     #[inline]
     pub fn deliver(&self, face: &Face, completion: &ibv_wc) {
-        let Some(desc) = self.completed(completion.wr_id) else {
+        let Some((number, desc)) = self.completed(completion.wr_id) else {
             RcIface::receive_datagram(face, completion);
             return;
         };
@@ -184,6 +208,7 @@ impl Rx {
         let at = desc.payload();
         let Some(payload) = len.checked_sub(HEADER_LEN) else {
             ucs_diag!("rc_verbs: a message without a header for queue pair {pair} is dropped");
+            self.hand_in(number, desc);
             return;
         };
         // SAFETY: the device has written the header right before the payload, inside the buffer.
@@ -193,6 +218,7 @@ impl Rx {
             face.heard_credits(pair, header.credits);
         }
         if header.id == GRANT_ONLY {
+            self.hand_in(number, desc);
             return;
         }
         desc.restore();
@@ -205,6 +231,9 @@ impl Rx {
         face.receiving.set(NO_PAIR);
         if kept == UCS_INPROGRESS {
             desc.keep();
+            self.free.borrow_mut().push(number);
+        } else {
+            self.hand_in(number, desc);
         }
     }
 }
