@@ -34,28 +34,32 @@ const DEVICE_LISTS: [(Var<Allowed>, uct_device_type_t, &str); 4] = [
 
 /// Whether an item of `UCX_TLS` matches a transport: its name, one of its groups, or `all`. A backslash quotes the name,
 /// and `:aux` after it restricts the transport to wire-up, which each of ours can do.
-fn means(item: &str, transport: &dyn Transport) -> bool {
+fn means(item: &str, transport: &dyn Transport, config: &Config) -> bool {
     let name = item.split(':').next().unwrap_or(item);
     match name.strip_prefix('\\') {
         Some(exact) => exact == transport.name(),
-        None if name == "all" => !transport.is_only_by_name(),
+        None if name == "all" => !transport.is_only_by_name(config),
         None => name == transport.name() || transport.groups().contains(&name),
     }
 }
 
 /// Whether `UCX_TLS` allows a transport.
 pub fn transport(config: &Config, transport: &dyn Transport) -> bool {
-    let any = |items: &[String]| items.iter().any(|item| means(item.trim(), transport));
+    let any = |items: &[String]| {
+        items
+            .iter()
+            .any(|item| means(item.trim(), transport, config))
+    };
     match config.allow_list(var!(TABLE, "TLS")) {
-        AllowList::All => !transport.is_only_by_name(),
+        AllowList::All => !transport.is_only_by_name(config),
         AllowList::Only(items) => any(items),
-        AllowList::AllBut(items) => !any(items) && !transport.is_only_by_name(),
+        AllowList::AllBut(items) => !any(items) && !transport.is_only_by_name(config),
     }
 }
 
 /// Whether the log tells why a transport is not used: not of one that `UCX_TLS` would have to name.
 pub fn is_offered(config: &Config, of: &dyn Transport) -> bool {
-    !of.is_only_by_name() || transport(config, of)
+    !of.is_only_by_name(config) || transport(config, of)
 }
 
 /// Whether the list for devices of its kind allows a device.
@@ -78,7 +82,7 @@ pub fn device_list(kind: uct_device_type_t) -> &'static str {
 /// Whether each name in the lists is a transport in `here`, or a device of one.
 pub fn are_known(config: &Config, here: &[Here]) -> bool {
     let transports = match config.allow_list(var!(TABLE, "TLS")) {
-        AllowList::Only(items) => unknown_transports(items, here).is_empty(),
+        AllowList::Only(items) => unknown_transports(config, items, here).is_empty(),
         _ => true,
     };
     transports
@@ -90,10 +94,10 @@ pub fn are_known(config: &Config, here: &[Here]) -> bool {
             })
 }
 
-fn unknown_transports<'a>(items: &'a [String], here: &[Here]) -> Vec<&'a str> {
+fn unknown_transports<'a>(config: &Config, items: &'a [String], here: &[Here]) -> Vec<&'a str> {
     let items = items.iter().map(|item| item.trim());
     items
-        .filter(|item| !here.iter().any(|(t, _)| means(item, *t)))
+        .filter(|item| !here.iter().any(|(t, _)| means(item, *t, config)))
         .collect()
 }
 
@@ -116,7 +120,7 @@ pub fn report(config: &Config, here: &[Here]) {
         return;
     }
     if let AllowList::Only(items) = config.allow_list(var!(TABLE, "TLS")) {
-        let unknown = unknown_transports(items, here);
+        let unknown = unknown_transports(config, items, here);
         let mut names: Vec<&str> = here.iter().map(|(t, _)| t.name()).collect();
         names.extend(here.iter().flat_map(|(t, _)| t.groups()));
         names.sort_unstable();
@@ -182,6 +186,7 @@ mod tests {
 
     #[test]
     fn items_mean_what_they_mean_upstream() {
+        let config = Config::read_lenient(&TABLE);
         for (item, transport, expected) in [
             ("all", "tcp", true),
             ("\\all", "tcp", false),
@@ -198,12 +203,17 @@ mod tests {
             ("ud", "ud_verbs", true),
             ("ud_v:aux", "ud_verbs", true),
             ("\\ud", "ud_verbs", false),
-            ("all", "ud_verbs", false),
+            ("all", "tcp", true),
             ("", "tcp", false),
         ] {
             let found = numbered().into_iter().find(|(_, t)| t.name() == transport);
             let (_, of_name) = found.unwrap();
-            assert_eq!(means(item, of_name), expected, "{item} for {transport}");
+            let means = means(item, of_name, &config);
+            assert_eq!(means, expected, "{item} for {transport}");
+        }
+        for (_, transport) in numbered() {
+            let by_name = transport.is_only_by_name(&config);
+            assert_eq!(means("all", transport, &config), !by_name);
         }
     }
 }

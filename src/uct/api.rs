@@ -451,8 +451,8 @@ pub trait Transport: Sync + 'static {
         &[]
     }
 
-    /// Whether UCP uses it only where `UCX_TLS` names it or one of its groups, not for `all`.
-    fn is_only_by_name(&self) -> bool {
+    /// Whether UCP, which has `config`, uses it only where `UCX_TLS` names it or one of its groups, not for `all`.
+    fn is_only_by_name(&self, _config: &Config) -> bool {
         false
     }
 

@@ -192,6 +192,8 @@ pub struct PortRoom {
 }
 
 constants! { DEVICE_CONSTANTS:
+    IBV_NODE_CA: c_int = 1,
+    IBV_TRANSPORT_IB: c_int = 0,
     IBV_PORT_ACTIVE: c_uint = 4,
     IBV_LINK_LAYER_UNSPECIFIED: u8 = 0,
     IBV_LINK_LAYER_INFINIBAND: u8 = 1,

@@ -105,18 +105,23 @@ impl Drop for List {
     }
 }
 
-/// The names of the devices whose nodes this process may open. `blocked` is told of each other one, with its node.
-pub fn device_names(mut blocked: impl FnMut(&str, &str, io::Error)) -> io::Result<Vec<String>> {
+/// The names of the InfiniBand and RoCE adapters whose nodes this process may open. `blocked` is told of each other
+/// device, and why.
+pub fn device_names(mut blocked: impl FnMut(&str, &str)) -> io::Result<Vec<String>> {
     let Some(list) = List::read()? else {
         return Ok(Vec::new());
     };
     let mut names = Vec::new();
     for device in list.iter() {
         let name = name_of(&device.name);
+        if (device.node_type, device.transport_type) != (IBV_NODE_CA, IBV_TRANSPORT_IB) {
+            blocked(&name, "it is no InfiniBand or RoCE adapter");
+            continue;
+        }
         let node = format!("/dev/infiniband/{}", name_of(&device.dev_name));
         match may_open(&node) {
             Ok(()) => names.push(name),
-            Err(e) => blocked(&name, &node, e),
+            Err(e) => blocked(&name, &format!("{node}: {e}")),
         }
     }
     Ok(names)

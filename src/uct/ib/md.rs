@@ -12,6 +12,7 @@ use crate::sys::verbs::{self, Access, Device, Region};
 use crate::ucs::config::{AUTO, Config, Table, Ternary, var};
 use crate::ucs::{Failure, Result, Status};
 use crate::uct::api::{Component, Device as TlDevice, Md, MdAttr, RkeyParts, Transport, Unusable};
+use crate::uct::auth;
 use crate::uct::base::iface::md_as;
 use crate::uct::base::params::IfaceParams;
 use crate::uct::base::worker::WorkerHandle;
@@ -40,14 +41,26 @@ struct IbMd {
 struct RcTransport;
 struct UdTransport;
 
+/// Whether there is no device, or connections shall be proven, which those of RDMA devices cannot be: then UCP tries them
+/// for who says so.
+fn is_only_by_name(config: &Config) -> bool {
+    if !verbs::has_devices() {
+        return true;
+    }
+    let auth = config.others().read(&auth::TABLE);
+    auth.map_or(true, |auth| {
+        !auth.str(var!(auth::TABLE, "AUTH_FILE")).is_empty()
+    })
+}
+
 const HOST: u64 = 1 << UCS_MEMORY_TYPE_HOST;
 
 /// The devices that this process may open, as they were when it first asked.
 fn names() -> &'static [String] {
     static NAMES: OnceBox<Vec<String>> = OnceBox::new();
     NAMES.get_or_init(|| {
-        let blocked = |name: &str, node: &str, e| {
-            ucs_debug!("RDMA device {name} is left out: {node}: {e}");
+        let blocked = |name: &str, why: &str| {
+            ucs_debug!("RDMA device {name} is left out: {why}");
         };
         let found = verbs::device_names(blocked).unwrap_or_else(|e| {
             ucs_diag!("RDMA devices are left out: {e}; is rdma-core installed?");
@@ -310,9 +323,8 @@ impl Transport for RcTransport {
         &["rc_v", "rc", "ib"]
     }
 
-    /// As for `UdTransport`.
-    fn is_only_by_name(&self) -> bool {
-        true
+    fn is_only_by_name(&self, config: &Config) -> bool {
+        is_only_by_name(config)
     }
 
     fn devices(&self, md: &dyn Md) -> core::result::Result<Vec<TlDevice>, Unusable> {
@@ -376,9 +388,8 @@ impl Transport for UdTransport {
         false
     }
 
-    /// As long as rendezvous goes by messages other transports are faster.
-    fn is_only_by_name(&self) -> bool {
-        true
+    fn is_only_by_name(&self, config: &Config) -> bool {
+        is_only_by_name(config)
     }
 
     fn devices(&self, md: &dyn Md) -> core::result::Result<Vec<TlDevice>, Unusable> {
