@@ -273,9 +273,19 @@ pub fn send(fd: RawFd, bytes: &[u8]) -> io::Result<usize> {
 /// As [`Socket::recv`], on a descriptor that somebody else owns.
 #[inline]
 pub fn recv(fd: RawFd, buffer: &mut [u8]) -> io::Result<usize> {
+    recv_with(fd, buffer, 0)
+}
+
+/// As [`recv`], but the bytes stay to be received.
+pub fn peek(fd: RawFd, buffer: &mut [u8]) -> io::Result<usize> {
+    recv_with(fd, buffer, libc::MSG_PEEK)
+}
+
+#[inline]
+fn recv_with(fd: RawFd, buffer: &mut [u8], flags: i32) -> io::Result<usize> {
     retry(|| {
         // SAFETY: the pointer and the length describe `buffer`, writable for the whole call.
-        unsafe { libc::recv(fd, buffer.as_mut_ptr().cast(), buffer.len(), 0) }
+        unsafe { libc::recv(fd, buffer.as_mut_ptr().cast(), buffer.len(), flags) }
     })
 }
 

@@ -3,7 +3,7 @@
 //! The thread waits in epoll. It starts with the first user of the first service and has ended when the last user of
 //! the last one is removed. A child of fork() does not have its parent's; it starts its own. It is not the async thread,
 //! whose handlers are the user's and may wait. Used by `uct/local` and `uct/base/death_watch`: most processes need both,
-//! and a second thread would add to what the first endpoint costs.
+//! and a second thread would add to what the first endpoint costs; and by `uct/tcp/upstream`.
 #![forbid(unsafe_code)]
 
 use super::service::{Service, WhileUsed};

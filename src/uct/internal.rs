@@ -125,6 +125,10 @@ pub trait InternalIface: Iface {
     /// the peer waits for what it cannot be told of otherwise.
     fn upstream_reject(face: &IfaceBox<Self>, connection: u64) {}
 
+    /// The program closes endpoints, and may make no more progress: flushes of upstream's processes are acknowledged without
+    /// it from now on.
+    fn upstream_acknowledge_flushes(face: &IfaceBox<Self>) {}
+
     /// An endpoint that sends to an interface of upstream's, by `upstream_send` only.
     fn upstream_connect(face: &IfaceBox<Self>, entry: &Entry<'_>) -> Result<uct_ep_h> {
         Err(Status::UNSUPPORTED)
@@ -447,6 +451,12 @@ impl<'a> InternalRef<'a> {
         unsafe { (self.ops().upstream_reject)(self.handle, connection) }
     }
 
+    /// `InternalIface::upstream_acknowledge_flushes`.
+    pub fn upstream_acknowledge_flushes(self) {
+        // SAFETY: as above.
+        unsafe { (self.ops().upstream_acknowledge_flushes)(self.handle) }
+    }
+
     /// `InternalIface::reject_sender`.
     pub fn reject_sender(self) -> bool {
         // SAFETY: as above.
@@ -500,6 +510,8 @@ pub struct InternalOps {
     pub upstream_reach: unsafe fn(uct_iface_h, &Entry<'_>) -> Option<bool>,
     /// `InternalIface::upstream_reject`.
     pub upstream_reject: unsafe fn(uct_iface_h, u64),
+    /// `InternalIface::upstream_acknowledge_flushes`.
+    pub upstream_acknowledge_flushes: unsafe fn(uct_iface_h),
     /// `InternalIface::upstream_connect`.
     pub upstream_connect: unsafe fn(uct_iface_h, &Entry<'_>) -> Result<uct_ep_h>,
     /// `InternalIface::upstream_lanes`.
@@ -526,6 +538,7 @@ impl<I: InternalIface> Table<I> {
         upstream_offer: upstream_offer::<I>,
         upstream_reach: upstream_reach::<I>,
         upstream_reject: upstream_reject::<I>,
+        upstream_acknowledge_flushes: upstream_acknowledge_flushes::<I>,
         upstream_connect: upstream_connect::<I>,
         upstream_lanes: upstream_lanes::<I>,
         upstream_send: Some(upstream_send::<I>),
@@ -621,6 +634,11 @@ unsafe fn upstream_reach<I: InternalIface>(iface: uct_iface_h, entry: &Entry<'_>
 unsafe fn upstream_reject<I: InternalIface>(iface: uct_iface_h, connection: u64) {
     // SAFETY: by the caller's promise.
     I::upstream_reject(unsafe { IfaceBox::<I>::from_c(iface) }, connection);
+}
+
+unsafe fn upstream_acknowledge_flushes<I: InternalIface>(iface: uct_iface_h) {
+    // SAFETY: by the caller's promise.
+    I::upstream_acknowledge_flushes(unsafe { IfaceBox::<I>::from_c(iface) });
 }
 
 unsafe fn upstream_connect<I: InternalIface>(

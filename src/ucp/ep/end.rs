@@ -384,7 +384,18 @@ impl Ep {
         let _pin = Pin::new(self);
         self.advance_handle(HandleEvent::Flushed);
         (self.hooks().end_stream)(self, Status::CANCELED);
+        self.answer_upstream_without_progress();
         self.destroy_if_idle();
+    }
+
+    /// The application closes an endpoint. It may make no more progress, and a process of upstream's that closes one too
+    /// waits for an answer.
+    fn answer_upstream_without_progress(&self) {
+        if self.is_upstream() && self.is_of_application() {
+            for iface in &self.worker().ifaces {
+                iface.internal().upstream_acknowledge_flushes();
+            }
+        }
     }
 
     /// Destroys an endpoint: everything queued or outstanding completes with `status`.
@@ -406,6 +417,7 @@ impl Ep {
         let sends_close = usable && self.is_aborting();
         self.remove_from_tables(peer_lives);
         if usable && end == End::Forced {
+            self.answer_upstream_without_progress();
             self.hand_over_receives();
         }
         // After a flush they go on, by the path for replies.

@@ -107,6 +107,8 @@ pub struct TcpIface {
     pub by_upstream: RefCell<HashMap<SocketAddr, Rc<Conn>>>,
     /// Those of endpoints that are connected to endpoints of upstream's, by our key.
     pub lanes: RefCell<HashMap<u64, Rc<Conn>>>,
+    /// The program has closed endpoints to them: it may make no more progress.
+    pub is_leaving_upstream: Cell<bool>,
     next_token: Cell<u64>,
     attempts: Cell<u64>,
     /// By token: the oldest first.
@@ -185,6 +187,7 @@ impl TcpIface {
             by_peer: RefCell::default(),
             by_upstream: RefCell::default(),
             lanes: RefCell::default(),
+            is_leaving_upstream: Cell::new(false),
             next_token: Cell::new(FIRST_TOKEN),
             attempts: Cell::new(0),
             unauth_peers: RefCell::default(),

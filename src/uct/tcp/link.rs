@@ -283,6 +283,9 @@ pub fn on_reject(face: &TcpIface, conn: &Rc<Conn>, reason: Reason) {
 
 /// Closes the socket of a connection and drops incomplete frames.
 pub fn drop_socket(face: &TcpIface, conn: &Rc<Conn>) {
+    if let Some(upstream) = &conn.upstream {
+        drop(upstream.responder.take());
+    }
     let token = conn.socket.token.replace(0);
     face.known.borrow_mut().remove(&token);
     face.set_watched(conn, false);

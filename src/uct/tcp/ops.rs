@@ -275,6 +275,10 @@ impl InternalIface for TcpIface {
         upstream::link::reject(face, connection);
     }
 
+    fn upstream_acknowledge_flushes(face: &Face) {
+        upstream::link::acknowledge_flushes(face);
+    }
+
     fn upstream_reach(face: &Face, entry: &Entry<'_>) -> Option<bool> {
         let is_tcp = entry.transport == frames::TRANSPORT;
         upstream::link::reach(face, entry.device).filter(|_| is_tcp)

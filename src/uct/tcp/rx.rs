@@ -135,7 +135,8 @@ pub fn receive_once(face: &Face, conn: &Rc<Conn>) -> u32 {
 
 fn receive_form(face: &Face, conn: &Rc<Conn>, rounds: usize) -> u32 {
     if conn.upstream.is_some() {
-        receive_rounds::<OfUpstream>(face, conn, rounds)
+        let receive = || receive_rounds::<OfUpstream>(face, conn, rounds);
+        upstream::rx::attended(face, conn, receive)
     } else if conn.socket.security.is_sealed() {
         receive_rounds::<Sealed>(face, conn, rounds)
     } else {

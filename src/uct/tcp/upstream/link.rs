@@ -6,8 +6,10 @@ use super::super::conn::Conn;
 use super::super::iface::{Face, TcpIface};
 use super::super::link;
 use super::super::wire;
+use super::flush_responder::FlushResponder;
 use super::frames::{self, Bad, Device, Frame, Opening, Purpose};
 use super::lane;
+use super::rx;
 use crate::sys::socket::with_scope;
 use crate::ucs::{Result, Status};
 use crate::ucs_debug;
@@ -163,7 +165,33 @@ pub fn accept(
     if !rest.is_empty() {
         face.hold(&conn);
     }
+    if face.is_leaving_upstream.get() {
+        add_responder(face, &conn);
+    }
     Ok(())
+}
+
+/// From now on flushes are acknowledged also while this side makes no progress.
+pub fn acknowledge_flushes(face: &TcpIface) {
+    if !face.is_leaving_upstream.replace(true) {
+        let all: Vec<_> = face.known.borrow().values().cloned().collect();
+        for conn in &all {
+            add_responder(face, conn);
+        }
+    }
+}
+
+/// Has flushes on a connection acknowledged, if an interface of upstream's has opened it.
+fn add_responder(face: &TcpIface, conn: &Rc<Conn>) {
+    if let Some(upstream) = &conn.upstream
+        && upstream.device.get().is_some()
+        && upstream.key.get().is_none()
+        && conn.is_open()
+    {
+        let is_done = rx::is_done(face, conn);
+        let responder = FlushResponder::new(conn.fd(), conn.rx.limit.get(), is_done);
+        upstream.responder.replace(responder);
+    }
 }
 
 /// A control frame in upstream's format; `None` for one that it does not have.

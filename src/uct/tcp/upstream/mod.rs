@@ -12,14 +12,17 @@
 //! | `link` | connecting and accepting |
 //! | `lane` | connections of endpoints, by key |
 //! | `rx` | reading frames |
+//! | `flush_responder` | acknowledges flushes when the owner makes no progress |
 #![forbid(unsafe_code)]
 
+pub mod flush_responder;
 pub mod frames;
 pub mod lane;
 pub mod link;
 pub mod rx;
 
-use core::cell::{Cell, OnceCell};
+use core::cell::{Cell, OnceCell, RefCell};
+use flush_responder::FlushResponder;
 use frames::Purpose;
 
 /// What a connection with an interface of upstream's has beside the others.
@@ -39,4 +42,8 @@ pub struct Upstream {
     pub is_left: Cell<bool>,
     /// The endpoint is closed: the connection ends with what is still to be sent, at this time at the latest.
     pub end: Cell<Option<u64>>,
+    /// What it has brought is being handled.
+    pub is_receiving: Cell<bool>,
+    /// Of a connection that the peer has opened: acknowledges flushes when this side makes no progress.
+    pub responder: RefCell<Option<FlushResponder>>,
 }

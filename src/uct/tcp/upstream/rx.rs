@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::super::conn::{Conn, Phase};
-use super::super::iface::Face;
+use super::super::iface::{Face, TcpIface};
 use super::super::rx_state::RxBuf;
 use super::frames::{self, Frame};
 use super::link;
@@ -68,6 +68,43 @@ pub fn handle_frames(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u3
     }
 }
 
+/// Whether the flush has been acknowledged without the owner.
+fn is_acknowledged(conn: &Conn, number: u32) -> bool {
+    let responder = conn.upstream.as_ref().map(|u| u.responder.borrow());
+    responder.is_some_and(|r| r.as_ref().is_some_and(|r| r.is_acknowledged(number)))
+}
+
+/// Calls `receive`. Meanwhile nobody else answers the peer.
+pub fn attended(face: &Face, conn: &Rc<Conn>, receive: impl FnOnce() -> u32) -> u32 {
+    let Some(upstream) = &conn.upstream else {
+        return receive();
+    };
+    upstream.is_receiving.set(true);
+    let unsent = upstream.responder.borrow().as_ref().map(|r| r.enter());
+    if let Some(unsent) = unsent.filter(|unsent| !unsent.is_empty()) {
+        conn.tx.lock().push(|out| out.extend_from_slice(&unsent));
+    }
+    let count = receive();
+    upstream.is_receiving.set(false);
+    if upstream.responder.borrow().is_some() {
+        let is_done = is_done(face, conn);
+        if let Some(responder) = &*upstream.responder.borrow() {
+            responder.exit(is_done);
+        }
+    }
+    count
+}
+
+/// Whether all that was read is handled, and all that the peer gets is sent; what can be sent is.
+pub fn is_done(face: &TcpIface, conn: &Rc<Conn>) -> bool {
+    conn.flush(face);
+    let is_receiving = conn.upstream.as_ref().is_some_and(|u| u.is_receiving.get());
+    let buffer = conn.rx.buffer.take();
+    let is_empty = buffer.as_ref().is_none_or(|buf| buf.start == buf.end);
+    conn.rx.buffer.set(buffer);
+    !is_receiving && is_empty && !conn.rx.held.get() && conn.tx.lock().unsent() == 0
+}
+
 /// Handles a frame other than a message. Returns false if it is invalid in this phase.
 fn control(face: &Face, conn: &Rc<Conn>, frame: Frame) -> bool {
     match (conn.phase.get(), frame) {
@@ -81,7 +118,9 @@ fn control(face: &Face, conn: &Rc<Conn>, frame: Frame) -> bool {
             true
         }
         (Phase::Open, Frame::Flush { number }) => {
-            conn.acks.owed.flush_received(number.into());
+            if !is_acknowledged(conn, number) {
+                conn.acks.owed.flush_received(number.into());
+            }
             true
         }
         (Phase::Open, Frame::FlushAck { number }) => {
