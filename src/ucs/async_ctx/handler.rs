@@ -17,7 +17,7 @@ pub(super) enum Source {
     Fd(RawFd),
     Timer {
         interval_ns: u64,
-        /// The next time it is due; whoever moves it on delivers the event.
+        /// The next time it is due; whoever moves it on delivers the event. Written under the registry's lock.
         next_ns: AtomicU64,
     },
 }
@@ -82,25 +82,15 @@ impl AsyncHandler {
         }
     }
 
-    /// Whether a timer is due at `now_ns`; moves it on, so that one caller gets `true`.
-    pub fn take_due(&self, now_ns: u64) -> bool {
-        let Source::Timer {
+    /// Has a timer be due an interval after `now_ns`. The registry, which orders timers by `due_ns`, calls it under its lock.
+    pub fn move_on(&self, now_ns: u64) {
+        if let Source::Timer {
             interval_ns,
             next_ns,
         } = &self.source
-        else {
-            return false;
-        };
-        let due = next_ns.load(Ordering::Relaxed);
-        due <= now_ns
-            && next_ns
-                .compare_exchange(
-                    due,
-                    now_ns.saturating_add(*interval_ns),
-                    Ordering::Relaxed,
-                    Ordering::Relaxed,
-                )
-                .is_ok()
+        {
+            next_ns.store(now_ns.saturating_add(*interval_ns), Ordering::Relaxed);
+        }
     }
 
     /// When a timer is due next.
@@ -120,11 +110,6 @@ impl AsyncHandler {
                 true
             }
         }
-    }
-
-    /// Whether somebody keeps the handler's context blocked at this moment.
-    pub fn is_blocked(&self) -> bool {
-        self.ctx.as_ref().is_some_and(|ctx| ctx.is_blocked())
     }
 
     /// Runs the callback, unless the handler was removed or runs already.

@@ -1,26 +1,40 @@
-//! The process's handlers by id, and the thread that serves them.
+//! The process's handlers by id, by context and by the time they are due, and the thread that serves them.
 //!
 //! A child of fork() makes tables of its own.
 #![forbid(unsafe_code)]
 
 use super::handler::{AsyncHandler, Source, now_ns};
 use super::thread::{FIRST_TOKEN, Loop, Running};
-use super::{AsyncContext, Callback, HandlerId, Mode};
+use super::{AsyncContext, Callback, HandlerId, Inner, Mode};
 use crate::sys::lock::{Mutex, MutexGuard};
 use crate::sys::poll::{PollFd, poll as poll_fds};
 use crate::ucs::fork::PerProcess;
 use crate::ucs::sync::Ordering;
 use crate::ucs::{Events, Result, Status};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// Timers are numbered from here, descriptors below.
 pub const FIRST_TIMER_ID: HandlerId = 1_000_000;
 const TIMER_IDS: HandlerId = 1_000_000;
 
+/// Where a context stands in memory; `None` for the handlers that have none.
+type ContextKey = Option<usize>;
+
+/// The handlers of a context.
+struct OfContext {
+    ctx: Option<Arc<Inner>>,
+    /// By when they are due.
+    timers: BTreeSet<(u64, HandlerId)>,
+    fds: BTreeSet<HandlerId>,
+}
+
 struct Tables {
     by_id: HashMap<HandlerId, Arc<AsyncHandler>>,
     by_token: HashMap<u64, Arc<AsyncHandler>>,
+    by_context: HashMap<ContextKey, OfContext>,
+    /// Timers that need the thread, by when they are due.
+    watched_timers: BTreeSet<(u64, HandlerId)>,
     next_token: u64,
     next_timer: HandlerId,
     running: Option<Running>,
@@ -34,6 +48,8 @@ static TABLES: PerProcess<Mutex<Tables>> = PerProcess::new(|| {
     Mutex::new(Tables {
         by_id: HashMap::new(),
         by_token: HashMap::new(),
+        by_context: HashMap::new(),
+        watched_timers: BTreeSet::new(),
         next_token: FIRST_TOKEN,
         next_timer: 0,
         running: None,
@@ -72,8 +88,7 @@ pub(super) fn add(
         ctx.map(|ctx| ctx.0.clone()),
         watched_by,
     ));
-    tables.by_id.insert(id, handler.clone());
-    tables.by_token.insert(token, handler.clone());
+    tables.insert(&handler);
     if let Some(ctx) = ctx {
         ctx.0.handlers.fetch_add(1, Ordering::Relaxed);
     }
@@ -100,8 +115,7 @@ pub(super) fn add(
 pub fn remove(id: HandlerId, sync: bool) -> Result<()> {
     let (handler, to_stop) = {
         let mut tables = tables();
-        let handler = tables.by_id.remove(&id).ok_or(Status::NO_ELEM)?;
-        tables.by_token.remove(&handler.token);
+        let handler = tables.take(id).ok_or(Status::NO_ELEM)?;
         if let Some(watcher) = &handler.watched_by {
             match handler.fd() {
                 Some(fd) => watcher.unwatch(fd),
@@ -151,20 +165,20 @@ pub fn modify(id: HandlerId, events: Events) -> Result<()> {
 
 /// Delivers what is ready of `ctx`'s handlers, or of all. How many callbacks ran.
 pub(super) fn poll(ctx: Option<&AsyncContext>) -> usize {
-    let mut handlers: Vec<Arc<AsyncHandler>> = {
-        let tables = tables();
-        let of_ctx = |h: &&Arc<AsyncHandler>| match (ctx, &h.ctx) {
-            (None, _) => true,
-            (Some(want), Some(have)) => Arc::ptr_eq(&want.0, have),
-            (Some(_), None) => false,
-        };
-        tables.by_id.values().filter(of_ctx).cloned().collect()
-    };
-    handlers.retain(|h| !h.is_blocked());
     let now = now_ns();
-    let timers = handlers.iter().filter(|h| h.take_due(now));
-    let mut count = timers.filter(|h| h.deliver(Events::empty())).count();
-    let with_fd: Vec<&Arc<AsyncHandler>> = handlers.iter().filter(|h| h.fd().is_some()).collect();
+    let (mut due, mut with_fd) = (Vec::new(), Vec::new());
+    {
+        let mut tables = tables();
+        match ctx {
+            Some(ctx) => tables.take_ready(context_key(Some(&ctx.0)), now, &mut due, &mut with_fd),
+            None => {
+                for key in tables.by_context.keys().copied().collect::<Vec<_>>() {
+                    tables.take_ready(key, now, &mut due, &mut with_fd);
+                }
+            }
+        }
+    }
+    let mut count = due.iter().filter(|h| h.deliver(Events::empty())).count();
     let mut fds: Vec<PollFd> = with_fd.iter().map(|h| poll_fd(h)).collect();
     if fds.is_empty() || poll_fds(&mut fds, 0).is_err() {
         return count;
@@ -199,14 +213,15 @@ pub(super) fn run_fd(token: u64, events: Events) {
 /// On the async thread: the deadline passed.
 pub(super) fn run_timers(watcher: &Loop) {
     let now = now_ns();
-    let due: Vec<Arc<AsyncHandler>> = {
-        let tables = tables();
-        let all = tables.by_id.values();
-        let due = all.filter(|h| h.watched_by.is_some() && h.take_due(now));
-        let due = due.cloned().collect();
+    let mut due = Vec::new();
+    {
+        let mut tables = tables();
+        while let Some(handler) = tables.due_by(tables.watched_timers.first(), now) {
+            tables.move_on(&handler, now);
+            due.push(handler);
+        }
         watcher.arm_timer(tables.earliest());
-        due
-    };
+    }
     for handler in due {
         handler.deliver(Events::empty());
     }
@@ -254,7 +269,97 @@ impl Tables {
     }
 
     fn earliest(&self) -> Option<u64> {
-        let watched = self.by_id.values().filter(|h| h.watched_by.is_some());
-        watched.filter_map(|h| h.due_ns()).min()
+        self.watched_timers.first().map(|&(due_ns, _)| due_ns)
     }
+
+    fn insert(&mut self, handler: &Arc<AsyncHandler>) {
+        self.by_id.insert(handler.id, handler.clone());
+        self.by_token.insert(handler.token, handler.clone());
+        self.insert_due(handler);
+    }
+
+    fn take(&mut self, id: HandlerId) -> Option<Arc<AsyncHandler>> {
+        let handler = self.by_id.remove(&id)?;
+        self.by_token.remove(&handler.token);
+        self.remove_due(&handler);
+        let key = context_key(handler.ctx.as_ref());
+        if let Some(own) = self.by_context.get(&key)
+            && own.timers.is_empty()
+            && own.fds.is_empty()
+        {
+            self.by_context.remove(&key);
+        }
+        Some(handler)
+    }
+
+    /// Files a handler under its context, and a timer by when it is due.
+    fn insert_due(&mut self, handler: &AsyncHandler) {
+        let own = self
+            .by_context
+            .entry(context_key(handler.ctx.as_ref()))
+            .or_insert_with(|| OfContext {
+                ctx: handler.ctx.clone(),
+                timers: BTreeSet::new(),
+                fds: BTreeSet::new(),
+            });
+        let Some(due_ns) = handler.due_ns() else {
+            own.fds.insert(handler.id);
+            return;
+        };
+        own.timers.insert((due_ns, handler.id));
+        if handler.watched_by.is_some() {
+            self.watched_timers.insert((due_ns, handler.id));
+        }
+    }
+
+    /// Undoes `insert_due`; an empty context stays.
+    fn remove_due(&mut self, handler: &AsyncHandler) {
+        let own = self.by_context.get_mut(&context_key(handler.ctx.as_ref()));
+        let Some(due_ns) = handler.due_ns() else {
+            own.map(|own| own.fds.remove(&handler.id));
+            return;
+        };
+        own.map(|own| own.timers.remove(&(due_ns, handler.id)));
+        self.watched_timers.remove(&(due_ns, handler.id));
+    }
+
+    fn move_on(&mut self, handler: &AsyncHandler, now_ns: u64) {
+        self.remove_due(handler);
+        handler.move_on(now_ns);
+        self.insert_due(handler);
+    }
+
+    /// The timer, if it is due at `now_ns`.
+    fn due_by(&self, first: Option<&(u64, HandlerId)>, now_ns: u64) -> Option<Arc<AsyncHandler>> {
+        let &(due_ns, id) = first?;
+        if due_ns > now_ns {
+            return None;
+        }
+        self.by_id.get(&id).cloned()
+    }
+
+    /// Moves on the timers of a context that are due, and gives them and its descriptors; nothing of one that is blocked.
+    fn take_ready(
+        &mut self,
+        key: ContextKey,
+        now_ns: u64,
+        due: &mut Vec<Arc<AsyncHandler>>,
+        with_fd: &mut Vec<Arc<AsyncHandler>>,
+    ) {
+        while let Some(own) = self.by_context.get(&key) {
+            if own.ctx.as_ref().is_some_and(|ctx| ctx.is_blocked()) {
+                return;
+            }
+            let Some(handler) = self.due_by(own.timers.first(), now_ns) else {
+                with_fd.extend(own.fds.iter().filter_map(|id| self.by_id.get(id).cloned()));
+                return;
+            };
+            self.move_on(&handler, now_ns);
+            due.push(handler);
+        }
+    }
+}
+
+fn context_key(ctx: Option<&Arc<Inner>>) -> ContextKey {
+    ctx.map(|ctx| Arc::as_ptr(ctx) as usize)
 }

@@ -153,6 +153,32 @@ fn poll_mode_runs_handlers_in_poll_only() {
 }
 
 #[test]
+fn polls_call_the_timers_of_their_context_that_are_due() {
+    let (ctx, other) = (AsyncContext::new(Mode::Poll), AsyncContext::new(Mode::Poll));
+    let nothing = || Box::new(|_, _| ()) as Callback;
+    let always = Duration::from_nanos(1);
+    let ids: Vec<HandlerId> = (0..3)
+        .map(|_| ctx.add_timer(always, nothing()).unwrap())
+        .collect();
+    let late = ctx.add_timer(Duration::from_secs(3600), nothing()).unwrap();
+    let of_other = other.add_timer(always, nothing()).unwrap();
+    assert_eq!(ctx.poll(), 3);
+    let blocked = ctx.block();
+    assert_eq!(ctx.poll(), 0);
+    assert_eq!(other.poll(), 1);
+    drop(blocked);
+    // They are due again, one interval later.
+    assert_eq!(ctx.poll(), 3);
+    ctx.remove(ids[1], true).unwrap();
+    assert_eq!(ctx.poll(), 2);
+    for id in [ids[0], ids[2], late, of_other] {
+        ctx.remove(id, true).unwrap();
+        assert_eq!(ctx.remove(id, true), Err(Status::NO_ELEM));
+    }
+    assert_eq!(ctx.poll() + other.poll(), 0);
+}
+
+#[test]
 fn bad_registrations_are_answered() {
     let ctx = AsyncContext::new(Mode::ThreadMutex);
     let nothing = || Box::new(|_, _| ()) as Callback;
