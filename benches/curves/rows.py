@@ -67,6 +67,8 @@ ROWS = [
     Row("progress with N clients of a port that does not answer", "clients_silent", TCP, FEWER, check=()),
     Row("listener made and destroyed", "listeners", TCP, FEWER),
     Row("progress with N listeners", "listeners_idle", TCP, FEWER),
+    Row("timer added and removed, in any order", "timers_add", SELF),
+    Row("poll with N timers that are not due", "timers_idle", SELF),
     Row("region mapped, key packed and unpacked, unmapped; self", "regions_map", SELF),
     Row("the same, tcp", "regions_map", TCP),
     Row("the same, each in a mapping of its own; self", "regions_apart", SELF, (10, 100, 1000, 10000, 30000)),

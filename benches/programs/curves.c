@@ -749,12 +749,15 @@ static void connect_all(ucp_worker_h *from, size_t froms, ucp_worker_h *to, ucp_
             sends[i * tos + j] = ucp_tag_send_nbx(connect_to(addresses[j]), &byte, 8, 1, &plain);
         }
     }
+    /* Each as long as it has something to do: otherwise a busy worker has all others polled for nothing. */
     for (i = 0; i < left;) {
         for (j = 0; j < froms; ++j) {
-            ucp_worker_progress(from[j]);
+            while (ucp_worker_progress(from[j]) != 0) {
+            }
         }
         for (j = 0; (j < tos) && (from != to); ++j) {
-            ucp_worker_progress(to[j]);
+            while (ucp_worker_progress(to[j]) != 0) {
+            }
         }
         while ((i < left) && (ucp_request_check_status(receives[i]) == UCS_OK)) {
             ++i;
