@@ -23,11 +23,14 @@
  *   drop=N, double=N, late=N
  *                  of 1000 datagrams so many are lost, delivered twice, and delivered after the next one
  *   seed=N         chooses which (default 1)
+ *   report=1       at the end of the process, a line to standard error: calls of post_send, work requests, those that ask
+ *                  for a completion
  */
 #define _GNU_SOURCE
 #include <endian.h>
 #include <errno.h>
 #include <infiniband/verbs.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,11 +114,12 @@ static unsigned next_qp = 17, next_region = 1, waiting;
 static long ethernet, max_inline = 256, max_sge = 8, fail_reg, fail_qp, send_err, fatal, atomics = 1, port_state = IBV_PORT_ACTIVE;
 static long only_gid = -1, drop, twice, late, seed = 1, max_reg;
 static long n_reg, n_qp, n_send, n_read, n_write, read_err, n_live;
+static long report, n_doorbell, n_signalled, n_pinned, n_heap;
 static struct datagram *delayed;
 
 /* The setting that `text`, which ends with '=', ',' or 0, names. A test that has loaded this library changes settings, and
- * reads the number of registrations (reg), of those that there are (live), of work requests (sent), and of reads and writes
- * among them. */
+ * reads the number of registrations (reg), of those that there are (live) and of their bytes (pinned), of work requests
+ * (sent), of reads and writes among them, and how much memory the queue pairs and address handles take here (heap). */
 long *fake_verbs_setting(const char *text)
 {
     static const struct { const char *name; long *value; } knobs[] = {
@@ -124,6 +128,7 @@ long *fake_verbs_setting(const char *text)
         {"gid", &only_gid}, {"drop", &drop}, {"double", &twice}, {"late", &late}, {"seed", &seed},
         {"max_reg", &max_reg}, {"reg", &n_reg}, {"sent", &n_send},
         {"live", &n_live}, {"reads", &n_read}, {"writes", &n_write}, {"read_err", &read_err},
+        {"report", &report}, {"pinned", &n_pinned}, {"heap", &n_heap},
     };
     size_t n = strcspn(text, "=,");
     unsigned i;
@@ -141,6 +146,25 @@ static void read_knobs(void)
         long *setting = fake_verbs_setting(text);
         if (strchr(text, '=')) *setting = atol(strchr(text, '=') + 1);
     }
+}
+
+__attribute__((destructor)) static void report_counts(void)
+{
+    if (report) fprintf(stderr, "fake_verbs: doorbells=%ld sends=%ld signalled=%ld\n", n_doorbell, n_send, n_signalled);
+}
+
+/* Memory of an object that stands for one of the device, whose size is not the library's. */
+static void *take(size_t size)
+{
+    void *taken = calloc(1, size);
+    n_heap += malloc_usable_size(taken);
+    return taken;
+}
+
+static void give_back(void *taken)
+{
+    n_heap -= malloc_usable_size(taken);
+    free(taken);
 }
 
 /* ---- memory regions */
@@ -167,6 +191,7 @@ struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *address, size_t length, int a
             struct region *region = &regions[next_region];
             *region = (struct region){mr, access, region->generation + 1};
             n_live++;
+            n_pinned += length;
             mr->context = pd->context;
             mr->pd = pd;
             mr->addr = address;
@@ -185,6 +210,7 @@ int ibv_dereg_mr(struct ibv_mr *mr)
     pthread_mutex_lock(&lock);
     regions[mr->lkey >> 8].mr = NULL;
     n_live--;
+    n_pinned -= mr->length;
     pthread_mutex_unlock(&lock);
     free(mr);
     return 0;
@@ -528,6 +554,7 @@ static int post_send(struct ibv_qp *v, struct ibv_send_wr *wr, struct ibv_send_w
     struct qp *qp = (struct qp *)v;
     int error = 0;
     pthread_mutex_lock(&lock);
+    n_doorbell++;
     for (; wr; wr = wr->next) {
         if (v->state < IBV_QPS_RTS || wr->num_sge > (int)qp->attr.cap.max_send_sge ||
             ((wr->send_flags & IBV_SEND_INLINE) && total(wr) > qp->attr.cap.max_inline_data)) {
@@ -536,6 +563,7 @@ static int post_send(struct ibv_qp *v, struct ibv_send_wr *wr, struct ibv_send_w
             break;
         }
         n_send++;
+        if (wr->send_flags & IBV_SEND_SIGNALED) n_signalled++;
         if (send_err && n_send == send_err) failed(qp, wr, IBV_WC_RETRY_EXC_ERR);
         else if (v->qp_type == IBV_QPT_UD) send_datagram(qp, wr);
         else if (qp->first || execute(qp, wr) == WAIT) hold(qp, wr);
@@ -741,7 +769,9 @@ int ibv_dealloc_pd(struct ibv_pd *pd)
 
 struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 {
-    struct ah *ah = calloc(1, sizeof *ah);
+    pthread_mutex_lock(&lock);
+    struct ah *ah = take(sizeof *ah);
+    pthread_mutex_unlock(&lock);
     ah->attr = *attr;
     ah->v.context = pd->context;
     ah->v.pd = pd;
@@ -750,7 +780,9 @@ struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 
 int ibv_destroy_ah(struct ibv_ah *ah)
 {
-    free(ah);
+    pthread_mutex_lock(&lock);
+    give_back(ah);
+    pthread_mutex_unlock(&lock);
     return 0;
 }
 
@@ -834,7 +866,7 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
     }
     init->cap.max_inline_data = max_inline;
     init->cap.max_send_sge = max_sge;
-    qp = calloc(1, sizeof *qp);
+    qp = take(sizeof *qp);
     qp->v.context = pd->context;
     qp->v.pd = pd;
     qp->v.send_cq = init->send_cq;
@@ -846,7 +878,7 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
     qp->last = &qp->first;
     if (!init->srq) {
         qp->own.size = init->cap.max_recv_wr;
-        qp->own.ring = calloc(qp->own.size, sizeof *qp->own.ring);
+        qp->own.ring = take(qp->own.size * sizeof *qp->own.ring);
     }
     /* Never the number of one that was there a moment ago. */
     qp->v.qp_num = next_qp++ & 0xffffff;
@@ -887,8 +919,8 @@ int ibv_destroy_qp(struct ibv_qp *v)
     }
     qps[v->qp_num % MAX_QPS] = NULL;
     kick();
+    give_back(qp->own.ring);
+    give_back(qp);
     pthread_mutex_unlock(&lock);
-    free(qp->own.ring);
-    free(qp);
     return 0;
 }

@@ -221,8 +221,14 @@ impl Rx {
             self.hand_in(number, desc);
             return;
         }
-        desc.restore();
         face.receiving.set(pair);
+        // SAFETY: the device has written so many bytes there.
+        if unsafe { face.base.am.invoke_short(header.id, at, payload) } {
+            face.receiving.set(NO_PAIR);
+            self.hand_in(number, desc);
+            return;
+        }
+        desc.restore();
         // SAFETY: the payload stands in a descriptor.
         let kept = unsafe {
             let flags = UCT_CB_PARAM_FLAG_DESC;

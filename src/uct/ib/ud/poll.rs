@@ -76,12 +76,19 @@ impl UdIface {
     #[inline]
     fn deliver(face: &Face, received: Received) {
         let Received { desc, to, len, id } = received;
-        desc.restore();
         face.receiving.set(to);
+        let (at, len) = (desc.payload(), len as usize);
+        // SAFETY: the device has written so many bytes there.
+        if unsafe { face.base.am.invoke_short(id, at, len) } {
+            face.receiving.set(ConnId::NONE);
+            face.used.borrow_mut().push(desc);
+            return;
+        }
+        desc.restore();
         // SAFETY: the payload stands in a descriptor.
         let kept = unsafe {
             let flags = UCT_CB_PARAM_FLAG_DESC;
-            face.base.am.invoke(id, desc.payload(), len as usize, flags)
+            face.base.am.invoke(id, at, len, flags)
         };
         face.receiving.set(ConnId::NONE);
         if kept == UCS_INPROGRESS {
