@@ -395,9 +395,7 @@ unsafe extern "C" fn transport_failed(
     // The connection manager's status is more precise.
     ep.fail(ep.connection_gone().unwrap_or(status));
     if !is_draining {
-        for message in worker.proto().reassemblies.take_of(uuid) {
-            super::tag::recv::sender_gone(worker, &message, status);
-        }
+        close::end_unattended_messages(worker, uuid, status);
     }
     UCS_OK
 }

@@ -190,6 +190,19 @@ pub fn lost_its_sender(w: &World, op: &Op) -> bool {
     }
 }
 
+/// Whether the endpoint that sent a message uses failover and still works. One that a handler replied by is no `End`.
+pub fn works_with_failover(w: &World, message: &Message) -> bool {
+    let ends = w.ends.borrow();
+    // A close by force cancels receives of messages of the remote endpoint.
+    let cancels = |e: &Rc<End>| e.forced.get() && (e.process, e.peer) == (message.to, message.from);
+    let refused = ends.iter().any(cancels);
+    ends.get(message.end).is_some_and(|end| {
+        let works = end.state.get() == EndState::Open && !end.failed.get();
+        let alive = w.is_alive(message.from) && w.is_alive(message.to);
+        end.failover && works && alive && !refused
+    })
+}
+
 /// Whether something waits for the time to pass.
 pub fn waits_for_time(w: &World, p: &Process) -> bool {
     // SAFETY: a live worker.
@@ -224,6 +237,7 @@ pub fn connect(w: &World, p: &Process, peer: &Process) -> Rc<End> {
         failed: Cell::new(false),
         forced: Cell::new(false),
         watched,
+        failover,
         calls: Cell::new(1),
         next_tag: Cell::new(0),
         key: Cell::new(null_mut()),

@@ -28,6 +28,7 @@ use ferrucx::c::*;
 use ferrucx::ucs::log;
 use ferrucx::uct::registry;
 use network::Mischief;
+use program::Plot;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -77,8 +78,12 @@ unsafe extern "C" fn to_trace(
 
 /// Runs one seed on this thread.
 fn one(seed: u64, mischief: Mischief, traced: bool) -> program::Outcome {
+    one_with(seed, Plot::Any, mischief, traced)
+}
+
+fn one_with(seed: u64, plot: Plot, mischief: Mischief, traced: bool) -> program::Outcome {
     SEED.set(Some(seed));
-    let outcome = program::run(seed, mischief, traced);
+    let outcome = program::run(seed, plot, mischief, traced);
     SEED.set(None);
     outcome
 }
@@ -163,6 +168,19 @@ fn seeds_keep_the_promises() {
     );
     assert!(puts > 0 && messages > 0, "no run has split a transfer");
     assert!(link_losses.into_inner() > 0, "no run has lost a link");
+}
+
+/// An endpoint that fails takes no messages with it that come from its peer by another one.
+#[test]
+fn seeds_with_a_failure_beside_failover_lose_no_message() {
+    set_up();
+    for seed in 0..500 {
+        let outcome = one_with(seed, Plot::FailureBesideFailover, Mischief::None, true);
+        if let Some(fault) = outcome.fault {
+            println!("{}", outcome.trace);
+            panic!("seed {seed}: {fault}");
+        }
+    }
 }
 
 /// The ledger is no decoration: a network that breaks one promise is noticed soon.

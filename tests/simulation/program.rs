@@ -38,8 +38,17 @@ pub struct Outcome {
     pub link_losses: usize,
 }
 
+/// What happens in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Plot {
+    /// Anything.
+    Any,
+    /// An endpoint fails while messages come from its peer by another one, which uses failover.
+    FailureBesideFailover,
+}
+
 /// Runs one seed.
-pub fn run(seed: u64, mischief: Mischief, traced: bool) -> Outcome {
+pub fn run(seed: u64, plot: Plot, mischief: Mischief, traced: bool) -> Outcome {
     let rng = Rc::new(TestRng::new(seed));
     let weather = Weather {
         delay: rng.pick(&[0, 3, 20]),
@@ -80,9 +89,10 @@ pub fn run(seed: u64, mischief: Mischief, traced: bool) -> Outcome {
         },
     };
     let count = rng.between(2, 4);
-    let over_network = rng.chance(40);
-    let failover = over_network && rng.chance(40);
-    let trouble = match failover && rng.chance(70) {
+    let is_any = plot == Plot::Any;
+    let over_network = rng.chance(40) || !is_any;
+    let failover = over_network && rng.chance(40) || !is_any;
+    let trouble = match is_any && failover && rng.chance(70) {
         true => Trouble {
             force_close: false,
             resets: false,
@@ -124,10 +134,17 @@ pub fn run(seed: u64, mischief: Mischief, traced: bool) -> Outcome {
         w.processes.borrow_mut().push(made);
     }
     net.mischief.set(mischief);
-    live(&w, trouble);
+    match plot {
+        Plot::Any => live(&w, trouble),
+        Plot::FailureBesideFailover => fail_beside_failover(&w),
+    }
     settle(&w, "the program");
     take_everything(&w);
     check_waiting(&w);
+    if w.first_fault().is_none() {
+        // Whatever breaks, an endpoint with failover loses nothing as long as it works.
+        check_losses(&w, |m| life::works_with_failover(&w, m));
+    }
     close_everything(&w, trouble);
     check_over(&w);
     for p in w.processes.borrow().iter() {
@@ -211,6 +228,36 @@ fn live(w: &World, trouble: Trouble) {
     }
 }
 
+/// The connections between two processes break while messages are coming in by an endpoint with failover. Another
+/// endpoint to their sender, without failover and not paired with it, fails.
+fn fail_beside_failover(w: &World) {
+    let (here, peer) = (w.process(0), w.process(1));
+    w.failover.set(None);
+    life::connect(w, &here, &peer);
+    w.failover.set(Some(true));
+    // The first one is paired with the endpoint that fails, and fails with it.
+    life::connect(w, &peer, &here);
+    let safe = life::connect(w, &peer, &here);
+    for _ in 0..5 {
+        calls::tag_send(w, &peer, &safe);
+    }
+    for _ in 0..w.rng.below(100) {
+        w.net.now.set(w.net.now.get() + 1);
+        life::progress(w, &w.process(w.rng.below(2)));
+    }
+    reset(w, here.index, peer.index, None);
+}
+
+/// The connections between two processes break, and may take with them what goes by them.
+fn reset(w: &World, a: usize, b: usize, device: Option<usize>) {
+    note!(
+        w,
+        "the connections between {a} and {b} break, by device {device:?}"
+    );
+    w.disturbed.set(true);
+    w.net.reset(a, b, device);
+}
+
 fn disturb(w: &World, trouble: Trouble) {
     let n = w.processes.borrow().len();
     let (a, b) = (w.rng.below(n), w.rng.below(n));
@@ -232,13 +279,7 @@ fn disturb(w: &World, trouble: Trouble) {
             w.net.kill(a);
         }
     } else if trouble.resets && a != b {
-        let device = w.rng.chance(50).then(|| w.rng.below(3));
-        note!(
-            w,
-            "the connections between {a} and {b} break, by device {device:?}"
-        );
-        w.disturbed.set(true);
-        w.net.reset(a, b, device);
+        reset(w, a, b, w.rng.chance(50).then(|| w.rng.below(3)));
     }
 }
 
@@ -450,7 +491,7 @@ fn check_end(w: &World, trouble: Trouble) {
     check_order(w);
     check_counters(w, trouble);
     if !w.disturbed.get() {
-        check_losses(w);
+        check_losses(w, |_| true);
     }
 }
 
@@ -520,13 +561,13 @@ fn check_counters(w: &World, trouble: Trouble) {
     }
 }
 
-/// Nothing broke: whatever was sent has arrived.
-fn check_losses(w: &World) {
+/// What was sent has arrived, unless something broke that these messages may be lost with.
+fn check_losses(w: &World, is_safe: impl Fn(&Message) -> bool) {
     let lost: Vec<u64> = w
         .messages
         .borrow()
         .values()
-        .filter(|m| m.sent.get() == Some(UCS_OK) && m.arrived.get() == 0)
+        .filter(|m| m.sent.get() == Some(UCS_OK) && m.arrived.get() == 0 && is_safe(m))
         .map(|m| m.id)
         .collect();
     w.check(lost.len() <= w.nameless.get(), || {

@@ -76,6 +76,7 @@ pub struct End {
     pub forced: Cell<bool>,
     /// It has an error handler.
     pub watched: bool,
+    pub failover: bool,
     /// Calls on it that have not returned.
     pub calls: Cell<u32>,
     pub next_tag: Cell<u64>,

@@ -39,6 +39,8 @@ pub struct Inbound {
     due: RefCell<Vec<EpName>>,
     /// And those whose paths had no room for them.
     blocked: RefCell<Vec<EpName>>,
+    /// Senders of which nothing more is received, whose incomplete messages are to end.
+    gone: RefCell<Vec<EpName>>,
     ended: RefCell<Ended>,
 }
 
@@ -169,10 +171,22 @@ impl Inbound {
         count
     }
 
+    /// Whether messages of a sender may still come, by whatever path.
+    pub fn receives_from(&self, name: EpName) -> bool {
+        let receivers = self.receivers.borrow();
+        receivers.get(&name).is_some_and(|r| !r.refused)
+    }
+
+    /// The senders of which nothing more is received since the last call.
+    pub fn take_gone(&self) -> Vec<EpName> {
+        self.gone.take()
+    }
+
     /// The local endpoint of a sender has failed.
     pub fn refuse(&self, shared: &Shared, name: EpName) {
         if let Some(receiver) = self.receivers.borrow_mut().get_mut(&name) {
             receiver.refused = true;
+            self.gone.borrow_mut().push(name);
             self.note_due(shared, name, receiver);
         }
     }
@@ -210,6 +224,7 @@ impl Inbound {
             let is_over = receiver.is_over(now, limit);
             if is_over && receiver.next > 0 {
                 self.ended.borrow_mut().add(*name);
+                self.gone.borrow_mut().push(*name);
             }
             !is_over
         });
@@ -234,6 +249,8 @@ impl Inbound {
         if let Some(receiver) = self.receivers.borrow_mut().remove(&name) {
             receiver.close(shared);
             self.ended.borrow_mut().add(name);
+            self.gone.borrow_mut().push(name);
+            shared.call.request(ACKS);
         }
     }
 

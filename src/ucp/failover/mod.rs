@@ -18,6 +18,7 @@ mod window;
 
 use super::config::TABLE;
 use super::ep::{Ep, MessageLane};
+use super::tag;
 use super::timer::{Timer, WorkerCall, limit};
 use super::wireup::select;
 use super::worker_core::{Core, FloorState, OpenIface};
@@ -29,6 +30,7 @@ use crate::uct::base::params::IfaceParams;
 use crate::uct::overlay::{Overlay, Path};
 use crate::wire::address::{Address, AddressEntry};
 use crate::wire::header::{Header, SequencedHdr};
+use crate::wire::id::EpName;
 use crate::{ucs_diag, ucs_error};
 use core::cell::{Cell, OnceCell, RefCell};
 use core::ffi::c_uint;
@@ -155,6 +157,11 @@ impl FailoverState {
             shared.look_soon();
         }
         waits
+    }
+
+    /// Whether messages of a remote endpoint may still come, by whatever path.
+    pub fn receives_from(&self, sender: EpName) -> bool {
+        self.inbound.receives_from(sender)
     }
 
     fn is_waiting(&self, shared: &Shared) -> bool {
@@ -296,6 +303,10 @@ extern "C" fn serve(worker: &Core) -> c_uint {
         if !state.is_waiting(shared) && !state.inbound.has_lost() {
             shared.timer.take();
         }
+    }
+    // Last, as it calls the user.
+    for sender in state.inbound.take_gone() {
+        tag::recv::end_messages(worker, sender);
     }
     count
 }

@@ -185,6 +185,12 @@ impl Reassemblies {
         self.take_those(|id, _| id.0 == uuid)
     }
 
+    /// Removes all messages of a worker whose sender, a remote endpoint, `is_over`, which must not call back.
+    pub fn take_of_senders(&self, uuid: u64, is_over: impl Fn(EpName) -> bool) -> Vec<Reassembly> {
+        let sender = |id| EpName { uuid, id };
+        self.take_those(|id, message| id.0 == uuid && is_over(sender(message.ep)))
+    }
+
     /// Removes all messages of a remote endpoint that is gone.
     pub fn take_of_ep(&self, of: EpName) -> Vec<Reassembly> {
         self.take_those(|id, message| (id.0, message.ep) == (of.uuid, of.id))

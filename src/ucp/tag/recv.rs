@@ -17,7 +17,7 @@ use crate::ucp::worker_core::Core;
 use crate::ucs::tag_match::EntryId;
 use crate::ucs::{Result, Status, tracepoint};
 use crate::uct::base::copy::{Payload, SMALL, copy_home, copy_small};
-use crate::wire::id::RequestName;
+use crate::wire::id::{EpName, RequestName};
 
 /// Posts a receive, or receives an unexpected message. `info` describes an immediate completion.
 #[inline]
@@ -382,6 +382,13 @@ pub fn sender_gone(worker: &Core, message: &Reassembly, status: Status) {
         }
         Target::Am(_) => unexpected::sub(worker, unexpected::MESSAGE + message.buffer.len()),
         Target::Nowhere => {}
+    }
+}
+
+/// A remote endpoint is gone: the messages that were coming from it end.
+pub fn end_messages(worker: &Core, sender: EpName) {
+    for message in worker.proto().reassemblies.take_of_ep(sender) {
+        sender_gone(worker, &message, Status::CONNECTION_RESET);
     }
 }
 

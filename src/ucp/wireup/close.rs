@@ -27,7 +27,7 @@ pub fn on_close(worker: &Core, message: &[u8]) -> Option<()> {
         worker.endpoints().pairing.take_return_path(h.ep);
     } else if h.forced != 0 {
         // Those that the peer could not send to the end on a rail: it has cut the others.
-        end_messages(worker, h.ep);
+        tag::recv::end_messages(worker, h.ep);
         if !ep.handles_errors() {
             ep.on_sender_closed(Status::CONNECTION_RESET);
         } else {
@@ -40,10 +40,16 @@ pub fn on_close(worker: &Core, message: &[u8]) -> Option<()> {
     Some(())
 }
 
-/// The messages that come from a remote endpoint end.
-fn end_messages(worker: &Core, remote: EpName) {
-    for message in worker.proto().reassemblies.take_of_ep(remote) {
-        tag::recv::sender_gone(worker, &message, Status::CONNECTION_RESET);
+/// An endpoint to that worker has failed. The messages end whose senders have no other endpoint here that would hear
+/// of their end. The others may still come, by connections of their own.
+pub fn end_unattended_messages(worker: &Core, uuid: u64, status: Status) {
+    let is_unattended = |sender: EpName| {
+        let hears = |ep: &Ep| ep.is_connected() && ep.is_usable();
+        !worker.paired(sender).is_some_and(hears) && !worker.failover().receives_from(sender)
+    };
+    let reassemblies = &worker.proto().reassemblies;
+    for message in reassemblies.take_of_senders(uuid, is_unattended) {
+        tag::recv::sender_gone(worker, &message, status);
     }
 }
 
@@ -56,7 +62,7 @@ pub fn on_ep_failed(worker: &Core, message: &[u8]) -> Option<()> {
     let named = worker.ep(h.peer.0).filter(is_of_sender);
     let found = named.or_else(|| worker.paired(h.ep));
     let _pin = found.map(Pin::new);
-    end_messages(worker, h.ep);
+    tag::recv::end_messages(worker, h.ep);
     if let Some(ep) = found {
         ep.on_peer_failed(Status::CONNECTION_RESET);
     }
