@@ -77,13 +77,14 @@ class Programs:
         return done and done[1:3]
 
     def instructions(self, library, row, n):
-        """Of one operation: those of the process that does them, not of the one that it forks."""
+        """Of one operation: those of the thread that does them, not of the library's threads, nor of a process that it forks. valgrind
+        has no pidfds, so that a thread of the library looks after each peer every 50 ms, which no program meets elsewhere."""
         with tempfile.TemporaryDirectory() as folder:
-            done = self.run(library, row, n, ("valgrind", "--tool=callgrind", "--instr-atstart=no",
+            done = self.run(library, row, n, ("valgrind", "--tool=callgrind", "--separate-threads=yes", "--instr-atstart=no",
                                               f"--callgrind-out-file={folder}/%p"), CURVES_COUNT=str(COUNT))
             if done is None:
                 return None
-            found = re.search(r"^totals: (\d+)", (pathlib.Path(folder) / str(done[3])).read_text(), re.M)
+            found = re.search(r"^totals: (\d+)", (pathlib.Path(folder) / f"{done[3]}-01").read_text(), re.M)
             return max(int(found[1]) / done[0], 1) if found else None
 
 
@@ -102,7 +103,7 @@ def exponent(costs):
 
 
 def measure(programs, row, reps):
-    record = {"key": row.key, "date": datetime.date.today().isoformat(), "processor": processor(), "sides": {}}
+    record = {"key": row.key, "date": datetime.date.today().isoformat(), "processor": processor(), "reps": reps, "sides": {}}
     sides = {library: {"instructions": {}, "ns": {}, "bytes": {}} for library in programs.libraries}
     slow = set()
     for n in row.sizes:
@@ -162,8 +163,9 @@ def line(row, record):
 
     theirs = curve(row, upstream) if upstream else {}
     last = str(row.sizes[-1])
-    return (f"| {row.text} | {middle} … {last} | {shown(costs.get(str(middle)))} | {shown(costs.get(last))} | "
-            f"**{exponent_text(exponent(costs))}** | {exponent_text(exponent(theirs))} | {ratio('instructions')} | {ratio('ns')} | "
+    return (f"| {row.text}{'' if row.counted else ' (ns)'} | {middle} … {last} | {shown(costs.get(str(middle)))} | {shown(costs.get(last))} | "
+            f"**{exponent_text(exponent(costs))}** | {exponent_text(exponent(theirs))} | {ratio('instructions')} | "
+            f"{ratio('ns') if record.get('reps', 1) > 2 else '-'} | "
             f"{shown(ours['bytes'].get(last))} | {shown(upstream['bytes'].get(last)) if upstream else '-'} |")
 
 

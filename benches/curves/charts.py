@@ -31,6 +31,7 @@ def main():
                 costs += [cost for _, cost in points]
         axes.set_xscale("log")
         axes.set_yscale("log")
+        axes.minorticks_off()
         # A decade at least, so that flat looks flat.
         if costs:
             axes.set_ylim(min(costs) / 2.5, max(max(costs) * 2.5, min(costs) * 10))
