@@ -20,7 +20,8 @@ EXPECTED = re.compile(r"Connection reset by (remote )?peer|Broken pipe|closed th
 TROUBLE = re.compile(r"corrupt|mismatch|assert|ERROR|panicked|terminate called|timeout waiting|what\(\)", re.I)
 # A report of a client: all servers are connected, and each has done something since the last.
 ALL_WORK = re.compile(rf"total min:[1-9]\d* .* active:{SERVERS}/{SERVERS} ")
-LAST_WORDS = re.compile(r"disconnecting .*:(\d+)\] read (\d+)/\d+ write (\d+)/\d+ due to \"End of the Client run\"")
+# So many of them: what the first counts may have begun before the last server came.
+REPORTS = 3
 
 
 def run(program, env, hosts, ports):
@@ -29,7 +30,8 @@ def run(program, env, hosts, ports):
         def start(host, library, words, port):
             command = [*hosts.within(host), program, *WORK, *words]
             process = stack.enter_context(Server(command, 0, env(library, **SETTINGS)))
-            while port and process.running() and not hosts.is_listening(port):
+            end = time.monotonic() + PATIENCE
+            while port and process.running() and not hosts.is_listening(port) and time.monotonic() < end:
                 time.sleep(0.01)
             return process
 
@@ -51,10 +53,8 @@ def run(program, env, hosts, ports):
         for library, client in zip(CLIENTS, clients):
             client.process.send_signal(signal.SIGINT)
             client.end(PATIENCE)
-            text = client.said()
-            done = {int(port) for port, reads, writes in LAST_WORDS.findall(text) if int(reads) and int(writes)}
-            if done != set(ports):
-                return f"the client on {library} has read and written at {done} of {ports} last: {text[-400:]}"
+            if "run-time terminated by signal" not in client.said():
+                return f"the client on {library} has not ended as it was told: {client.said()[-400:]}"
         for server in servers:
             if not server.running():
                 return f"a server has ended: {server.said()[-400:]}"
@@ -70,7 +70,7 @@ def await_work(clients, when):
     marks = [len(client.said()) for client in clients]
     end = time.monotonic() + PATIENCE
     for library, client, mark in zip(CLIENTS, clients, marks):
-        while not ALL_WORK.search(client.said()[mark:]):
+        while len(ALL_WORK.findall(client.said()[mark:])) < REPORTS:
             if not client.running() or time.monotonic() > end:
                 return f"{when} the client on {library} does not work with all: {client.said()[-400:]}"
             time.sleep(0.05)
