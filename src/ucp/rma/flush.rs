@@ -78,18 +78,36 @@ fn begin(ep: &Ep, param: &Param, close: bool) -> Result<Posted> {
 
 /// A transport flush has completed or failed.
 fn on_transport_flushed(ep: &Ep, req: Option<Req>, status: ucs_status_t) {
-    if status != UCS_OK {
+    let _pin = Pin::new(ep);
+    let failure = Status::from_code(status);
+    if failure.is_some() {
         ep.record_losses();
     }
-    let _pin = Pin::new(ep);
-    let Some(req) = req else {
-        return ep.recheck_flushes();
+    // The close is the last request to complete.
+    let (close, flush) = match req {
+        Some(req) if req.with_op(|op| op.is_close()) => (Some(req), None),
+        flush => (None, flush),
     };
-    match Status::from_code(status) {
+    if let Some(req) = flush {
+        on_flushed(ep, req, failure);
+    }
+    if let Some(e) = failure
+        && ep.is_closed()
+    {
+        // It ends now, before the transport's error handler can tell the peer, which may wait for the data of a rail.
+        ep.on_used_rail_failed(e);
+    }
+    if let Some(req) = close {
+        on_flushed(ep, req, failure);
+    }
+    ep.recheck_flushes();
+}
+
+fn on_flushed(ep: &Ep, req: Req, failure: Option<Status>) {
+    match failure {
         None => on_sent(ep, req),
         Some(e) => FlushOp::abort(req, e),
     }
-    ep.recheck_flushes();
 }
 
 /// Everything was sent. Sends a fence if only the peer can confirm completion, and waits for outstanding requests.
