@@ -80,34 +80,20 @@ fn begin(ep: &Ep, param: &Param, close: bool) -> Result<Posted> {
 fn on_transport_flushed(ep: &Ep, req: Option<Req>, status: ucs_status_t) {
     let _pin = Pin::new(ep);
     let failure = Status::from_code(status);
-    if failure.is_some() {
+    if let Some(e) = failure {
         ep.record_losses();
+        // The endpoint ends now, before the transport's error handler can tell the peer, which may wait for the data of a
+        // rail. No other flush is with the transports then, which would use it after the end of the endpoint.
+        if req.is_none_or(|req| req.with_op(|op| op.is_close())) {
+            ep.on_used_rail_failed(e);
+        }
     }
-    // The close is the last request to complete.
-    let (close, flush) = match req {
-        Some(req) if req.with_op(|op| op.is_close()) => (Some(req), None),
-        flush => (None, flush),
-    };
-    if let Some(req) = flush {
-        on_flushed(ep, req, failure);
-    }
-    if let Some(e) = failure
-        && ep.is_closed()
-    {
-        // It ends now, before the transport's error handler can tell the peer, which may wait for the data of a rail.
-        ep.on_used_rail_failed(e);
-    }
-    if let Some(req) = close {
-        on_flushed(ep, req, failure);
+    match (req, failure) {
+        (None, _) => {}
+        (Some(req), None) => on_sent(ep, req),
+        (Some(req), Some(e)) => FlushOp::abort(req, e),
     }
     ep.recheck_flushes();
-}
-
-fn on_flushed(ep: &Ep, req: Req, failure: Option<Status>) {
-    match failure {
-        None => on_sent(ep, req),
-        Some(e) => FlushOp::abort(req, e),
-    }
 }
 
 /// Everything was sent. Sends a fence if only the peer can confirm completion, and waits for outstanding requests.
