@@ -33,7 +33,7 @@ use crate::uct::base::params::IfaceParams;
 use crate::uct::base::worker::WorkerHandle;
 use crate::{ucs_diag, ucs_error};
 use core::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -135,7 +135,7 @@ pub struct TcpIface {
     pub held: RefCell<Vec<Rc<Conn>>>,
     dirty: RefCell<Vec<Rc<Conn>>>,
     pub broken: RefCell<Vec<Rc<Conn>>>,
-    done: RefCell<Vec<(Owner, Completion, Result<()>)>>,
+    done: RefCell<VecDeque<(Owner, Completion, Result<()>)>>,
     /// Connections of which epoll watches writability, or that are not open yet.
     pub unsettled: Cell<usize>,
     /// Greetings whose signature was checked within this poll.
@@ -296,15 +296,17 @@ impl TcpIface {
     /// Completes `comp` in the next progress.
     pub fn add_done(&self, owner: Owner, comp: Completion, status: Result<()>) {
         if !comp.is_none() {
-            self.done.borrow_mut().push((owner, comp, status));
+            self.done.borrow_mut().push_back((owner, comp, status));
         }
     }
 
-    /// Calls the completions that are due; how many.
+    /// Calls the completions that are due; how many. Each may end endpoints, which take theirs out of the list.
     pub fn complete_done(&self) -> u32 {
-        let list = core::mem::take(&mut *self.done.borrow_mut());
+        let due = self.done.borrow().len();
         let mut n = 0;
-        for (_, comp, status) in list {
+        for _ in 0..due {
+            let next = self.done.borrow_mut().pop_front();
+            let Some((_, comp, status)) = next else { break };
             comp.complete(status);
             n += 1;
         }

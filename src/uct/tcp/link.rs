@@ -322,11 +322,8 @@ pub fn report(face: &Face, conn: &Rc<Conn>) {
     let Phase::Broken(status) = conn.phase.get() else {
         return;
     };
-    let mut lost = Vec::new();
-    conn.clear(|_, comp| lost.push(comp));
-    for comp in lost {
-        comp.complete(Err(status));
-    }
+    conn.clear(|owner, comp| face.add_done(owner, comp, Err(status)));
+    face.complete_done();
     while let Some(ep) = conn.pop_ep() {
         // SAFETY: listed endpoints are alive, they take themselves off before they go.
         let ep = unsafe { &*ep };
