@@ -229,6 +229,38 @@ static void target_that_sleeps(const char *tls, int by_wait)
     end(&peers, by_wait ? "a target in ucp_worker_wait" : "a target that sleeps on the descriptor", tls);
 }
 
+/* What the program would sleep for is done by the thread just before it sleeps: it does not. */
+static void target_that_sleeps_late(const char *tls)
+{
+    peers_t peers = {0};
+    ucp_worker_h worker;
+    uint64_t got = 0, sent = 5;
+
+    begin(&peers);
+    worker = peers.side.worker;
+    for (int by_wait = 0; by_wait < 2; ++by_wait) {
+        char byte;
+
+        if (pair_is_child(&peers.pair)) {
+            ucs_status_ptr_t request = ucp_tag_recv_nbx(worker, &got, sizeof(got), TARGET, UINT64_MAX, &plain);
+
+            CHECK(UCS_PTR_IS_PTR(request));
+            pair_send(&peers.pair, "", 1);
+            for (double end = now() + 60; ucp_request_check_status(request) == UCS_INPROGRESS && now() < end;) {
+                sched_yield();
+            }
+            CHECK_EQ(by_wait ? ucp_worker_wait(worker) : ucp_worker_arm(worker), by_wait ? UCS_OK : UCS_ERR_BUSY);
+            CHECK_OK(ucp_request_check_status(request));
+            ucp_request_free(request);
+            CHECK_EQ(got, sent);
+        } else {
+            pair_recv(&peers.pair, &byte, 1);
+            request_finish(worker, ucp_tag_send_nbx(peers.ep, &sent, sizeof(sent), TARGET, &plain));
+        }
+    }
+    end(&peers, "a target that sleeps too late", tls);
+}
+
 int main(void)
 {
     static const char *const transports[] = {"tcp", "posix", "all"};
@@ -240,6 +272,7 @@ int main(void)
         target_by_turns(transports[i]);
         target_that_sleeps(transports[i], 0);
         target_that_sleeps(transports[i], 1);
+        target_that_sleeps_late(transports[i]);
     }
     return 0;
 }

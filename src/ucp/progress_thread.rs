@@ -176,8 +176,7 @@ fn make_progress(worker: &Core, handover: &Handover, seen: u32) -> Pause {
                 Err(_) => Pause::Yield,
             };
         }
-        // What the program sleeps for may have been done here.
-        worker.wakeup.work_came();
+        worker.wakeup.thread_worked();
     }
     Pause::Yield
 }

@@ -25,6 +25,8 @@ pub struct Wakeup {
     thread: Option<Arc<Handover>>,
     /// Who may be sleeping since the last `arm`: `PROGRAM`, `THREAD`.
     armed: Cell<u8>,
+    /// The progress thread has done something that the program may be about to sleep for.
+    thread_worked: Cell<bool>,
     /// How often somebody was woken.
     pub wake_ups: Counter,
 }
@@ -57,6 +59,7 @@ impl Wakeup {
                 false => None,
             },
             armed: Cell::new(0),
+            thread_worked: Cell::new(false),
             wake_ups: Counter::default(),
         })
     }
@@ -83,6 +86,12 @@ impl Wakeup {
         if self.armed.get() != 0 {
             self.wake_armed(PROGRAM | THREAD);
         }
+    }
+
+    /// As `work_came`, of the progress thread: what the program sleeps for may have been done, or what it will sleep for.
+    pub fn thread_worked(&self) {
+        self.thread_worked.set(true);
+        self.work_came();
     }
 
     /// The program calls progress, which is no longer up to the progress thread.
@@ -213,10 +222,12 @@ impl Set {
     }
 }
 
-/// Arms the descriptor. `BUSY` when there is something to progress first.
+/// Arms the descriptor. `BUSY` when there is something to progress first, or when the progress thread has done something
+/// since the last time: the program may have looked at its requests before.
 pub fn arm(w: &Core) -> Result<()> {
     set(w)?;
-    if own_signal(w)?.clear() || (w.hooks().wants_progress)(w) {
+    let has_work = own_signal(w)?.clear() || (w.hooks().wants_progress)(w);
+    if w.wakeup.thread_worked.take() || has_work {
         return Err(Status::BUSY);
     }
     if wants_events(w) {
