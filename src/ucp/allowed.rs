@@ -203,7 +203,6 @@ mod tests {
             ("ud", "ud_verbs", true),
             ("ud_v:aux", "ud_verbs", true),
             ("\\ud", "ud_verbs", false),
-            ("all", "tcp", true),
             ("", "tcp", false),
         ] {
             let found = numbered().into_iter().find(|(_, t)| t.name() == transport);

@@ -2,8 +2,8 @@
 //!
 //! The thread waits in epoll. It starts with the first user of the first service and has ended when the last user of
 //! the last one is removed. A child of fork() does not have its parent's; it starts its own. It is not the async thread,
-//! whose handlers are the user's and may wait. Used by `uct/local` and `uct/base/death_watch`: most processes need both,
-//! and a second thread would add to what the first endpoint costs; and by `uct/tcp/upstream`.
+//! whose handlers are the user's and may wait. Used by `uct/local`, `uct/base/death_watch` and `uct/tcp/upstream`: most
+//! processes need the first two, and a second thread would add to what the first endpoint costs.
 #![forbid(unsafe_code)]
 
 use super::service::{Service, WhileUsed};
