@@ -1,6 +1,7 @@
 //! What copies memory that processors cannot access, and the memory of the host that it copies fastest.
 
 use crate::ucs::Result;
+use crate::ucs::sync::{AtomicU64, Ordering};
 use core::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
@@ -26,9 +27,50 @@ pub trait MemoryCopier: Send + Sync {
     /// `STAGING_BUFFER` bytes of the host from and to which devices copy without a detour, for copies from or to `near`.
     /// `NO_MEMORY` where there is no such memory.
     fn staging_buffer(&self, near: *const u8) -> Result<HostBuffer>;
+
+    /// What such copies cost.
+    fn cost(&self, direction: Direction) -> &CopyCost;
 }
 
-/// Bytes of a staging buffer: a window of a long message, and the rest of the window before it.
+/// Which way bytes are copied.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Direction {
+    ToHost,
+    ToDevice,
+}
+
+/// What copies cost, of all messages of a copier: an estimate that measurements correct.
+pub struct CopyCost {
+    /// Seconds until a copy begins.
+    pub overhead: f64,
+    /// Bytes a second: the bits of an `f64`.
+    bandwidth: AtomicU64,
+}
+
+impl CopyCost {
+    pub fn new(overhead: f64, bandwidth: f64) -> CopyCost {
+        CopyCost {
+            overhead,
+            bandwidth: AtomicU64::new(bandwidth.to_bits()),
+        }
+    }
+
+    /// Bytes a second.
+    pub fn bandwidth(&self) -> f64 {
+        // Relaxed: a number alone.
+        f64::from_bits(self.bandwidth.load(Ordering::Relaxed))
+    }
+
+    /// Takes a measurement, which counts a quarter.
+    pub fn learn(&self, bandwidth: f64) {
+        let known = self.bandwidth();
+        let learned = known + (bandwidth - known) / 4.0;
+        // Relaxed, as above; of two threads' measurements one may get lost.
+        self.bandwidth.store(learned.to_bits(), Ordering::Relaxed);
+    }
+}
+
+/// Bytes of a staging buffer: the longest window of a message, and the rest of the window before it.
 pub const STAGING_BUFFER: usize = (512 + 64) << 10;
 
 /// Where staging buffers return to.
@@ -86,6 +128,9 @@ impl Drop for HostBuffer {
 
 /// A copy that was started. Dropping it waits too.
 pub trait PendingCopy {
+    /// Whether it has ended, so that `wait` does not wait.
+    fn is_done(&self) -> bool;
+
     /// Ends when the copy has ended.
     fn wait(self: Box<Self>) -> Result<()>;
 }

@@ -9,7 +9,7 @@ use crate::uct::base::memory_copier::{BufferPool, HostBuffer, STAGING_BUFFER};
 use std::sync::Arc;
 
 /// Buffers that are kept: those of four long messages at a time.
-const KEPT: usize = 8;
+const KEPT: usize = 16;
 
 /// The pool of a memory domain.
 pub struct Buffers {

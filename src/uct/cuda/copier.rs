@@ -1,13 +1,15 @@
 //! Copies between any two places, at least one of which is memory of a device.
 
 use super::buffers::Buffers;
+use super::config::Bandwidths;
+use super::iface::LATENCY;
 use super::md::NAME;
 
 use crate::sys::cuda::{Allocation, Copying, Driver, DriverError, Streams};
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use crate::uct::base::copy::copy;
-use crate::uct::base::memory_copier::{HostBuffer, MemoryCopier, PendingCopy};
+use crate::uct::base::memory_copier::{CopyCost, Direction, HostBuffer, MemoryCopier, PendingCopy};
 use std::sync::Arc;
 
 /// The driver with the streams of a memory domain.
@@ -15,6 +17,8 @@ pub struct Copier {
     driver: Driver,
     streams: Arc<Streams>,
     buffers: Arc<Buffers>,
+    to_host: CopyCost,
+    to_device: CopyCost,
 }
 
 /// Where bytes go, where they come from, and how many.
@@ -26,10 +30,12 @@ pub struct Range {
 }
 
 impl Copier {
-    pub fn new(driver: Driver) -> Copier {
+    pub fn new(driver: Driver, estimated: Bandwidths) -> Copier {
         let streams = Arc::new(Streams::new(driver));
         Copier {
             driver,
+            to_host: CopyCost::new(LATENCY, estimated.to_host),
+            to_device: CopyCost::new(LATENCY, estimated.to_device),
             buffers: Arc::new(Buffers::new(&streams)),
             streams,
         }
@@ -110,6 +116,13 @@ impl MemoryCopier for Copier {
             Err(e) => Err(e.into()),
         }
     }
+
+    fn cost(&self, direction: Direction) -> &CopyCost {
+        match direction {
+            Direction::ToHost => &self.to_host,
+            Direction::ToDevice => &self.to_device,
+        }
+    }
 }
 
 /// A copy that was started; one of memory of the host is done.
@@ -119,6 +132,12 @@ struct Pending {
 }
 
 impl PendingCopy for Pending {
+    fn is_done(&self) -> bool {
+        // Of one that has failed, `wait` tells.
+        let copying = self.copying.as_ref();
+        copying.is_none_or(|copying| copying.is_done().unwrap_or(true))
+    }
+
     fn wait(self: Box<Self>) -> Result<()> {
         let waited = self.copying.as_ref().map_or(Ok(()), Copying::wait);
         waited.map_err(|e| failed(self.range, e))

@@ -30,9 +30,8 @@ pub const NAME: &str = "cuda_copy";
 
 /// Bytes of an interface address.
 const ADDR_LEN: usize = 8;
-/// Bytes a second, and seconds: upstream's, by which programs choose.
-const BANDWIDTH: f64 = 10_000.0 * 1024.0 * 1024.0;
-const LATENCY: f64 = 8e-6;
+/// Seconds until a copy begins: upstream's, by which programs choose.
+pub const LATENCY: f64 = 8e-6;
 
 /// Tells this process from every other: all interfaces of it reach each other.
 static PROCESS: PerProcess<Option<u64>> = PerProcess::new(|| random_u64().ok());
@@ -48,6 +47,7 @@ pub struct CudaIface {
     address: u64,
     waiting: RefCell<VecDeque<Waiting>>,
     pending: PendingQueue,
+    bandwidth: f64,
     max_poll: u32,
     max_events: usize,
 }
@@ -71,6 +71,7 @@ impl CudaIface {
             address: PROCESS.get().ok_or(Status::IO_ERROR)?,
             waiting: RefCell::default(),
             pending: PendingQueue::new(),
+            bandwidth: config::bandwidths(config)?.told,
             // One at least, or nothing would ever end.
             max_poll: config.uint(var!(config::IFACE, "MAX_POLL")).max(1),
             max_events: config.uint(var!(config::IFACE, "MAX_EVENTS")).max(1) as usize,
@@ -158,7 +159,7 @@ fn single(iov: &Iov<'_>) -> Result<(*mut u8, usize)> {
 impl Iface for CudaIface {
     type Ep = CudaEp;
 
-    fn query(_face: &Face, attr: &mut uct_iface_attr) {
+    fn query(face: &Face, attr: &mut uct_iface_attr) {
         attr.cap.flags = UCT_IFACE_FLAG_CONNECT_TO_IFACE
             | UCT_IFACE_FLAG_PENDING
             | UCT_IFACE_FLAG_PUT_SHORT
@@ -176,7 +177,7 @@ impl Iface for CudaIface {
         attr.cap.get.align_mtu = 1;
         attr.cap.get.max_iov = 1;
         attr.iface_addr_len = ADDR_LEN;
-        attr.bandwidth.shared = BANDWIDTH;
+        attr.bandwidth.shared = face.bandwidth;
         attr.latency = ucs_linear_func_t { c: LATENCY, m: 0.0 };
     }
 

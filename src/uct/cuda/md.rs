@@ -79,10 +79,11 @@ impl Component for CudaComponent {
             ucs_error!("{NAME}: {why}");
             Status::NO_DEVICE
         })?;
+        let bandwidths = config::bandwidths(&config.others().read(&config::IFACE)?)?;
         Ok(Box::new(CudaMd {
             driver,
             detector: Detector::new(driver, config),
-            copier: Arc::new(Copier::new(driver)),
+            copier: Arc::new(Copier::new(driver, bandwidths)),
             primary: config.bool(var!(config::MD, "RETAIN_PRIMARY_CTX")),
         }))
     }

@@ -1,16 +1,20 @@
-//! Reading: the window that messages are made from, and the next one, which the device copies meanwhile.
+//! Reading: the window that messages are made from, and the next ones, which the device copies meanwhile.
 #![forbid(unsafe_code)]
 
+use super::pace::{Pace, Plan};
 use super::{Blocks, InFlight, REST, WINDOW};
 use crate::ucs::Result;
-use crate::uct::base::memory_copier::HostBuffer;
+use crate::uct::base::memory_copier::{Direction, HostBuffer};
+use std::collections::VecDeque;
 
 #[derive(Default)]
 pub struct Reader {
     window: Window,
-    ahead: Option<Ahead>,
+    /// They follow each other.
+    ahead: VecDeque<Ahead>,
     /// A staging buffer that is not in use.
     spare: Option<HostBuffer>,
+    pace: Pace,
 }
 
 /// `length` bytes of the buffer, from `offset` on.
@@ -35,7 +39,7 @@ impl Window {
     }
 }
 
-/// The window after the current one, whose copies may be in flight. Its bytes stand in the staging buffer from `REST` on.
+/// A window after the current one, whose copies may be in flight. Its bytes stand in the staging buffer from `REST` on.
 struct Ahead {
     in_flight: InFlight,
     offset: usize,
@@ -50,27 +54,37 @@ impl Reader {
         if held.is_some_and(|held| held >= wanted) {
             return Ok(());
         }
-        if !self.take_ahead(offset, wanted)? {
-            self.ahead = None;
+        if held.is_some() {
+            self.pace.end(self.window.length);
+        }
+        if !self.take_ahead(of, offset, wanted)? {
+            self.ahead.clear();
             self.read(of, offset, wanted)?;
         }
         // Who jumps about would wait for what is read ahead.
-        match held {
-            Some(_) => self.read_ahead(of, wanted),
-            None => Ok(()),
+        if held.is_some() {
+            self.read_ahead(of, wanted)?;
+            self.pace.begin();
         }
+        Ok(())
     }
 
     /// Makes the window that was read ahead the current one, with what is left of that, if this has the bytes.
-    fn take_ahead(&mut self, offset: usize, wanted: usize) -> Result<bool> {
-        let has_them = |ahead: &mut Ahead| {
+    fn take_ahead(&mut self, of: &Blocks, offset: usize, wanted: usize) -> Result<bool> {
+        let has_them = |ahead: &Ahead| {
             let rest = ahead.offset.checked_sub(offset);
             rest.is_some_and(|rest| rest <= REST && rest + ahead.length >= wanted)
         };
-        let Some(ahead) = self.ahead.take_if(has_them) else {
+        if !self.ahead.front().is_some_and(has_them) {
+            return Ok(false);
+        }
+        let Some(ahead) = self.ahead.pop_front() else {
             return Ok(false);
         };
+        let had_to_wait = !ahead.in_flight.is_done();
         let mut bytes = ahead.in_flight.wait()?;
+        let cost = of.cost(Direction::ToHost);
+        self.pace.copied(ahead.length, had_to_wait, cost);
         let rest = self.window.from(offset).unwrap_or_default();
         if offset + rest.len() != ahead.offset {
             return Ok(false);
@@ -90,9 +104,14 @@ impl Reader {
 
     /// Makes the bytes from `offset` on the current window.
     fn read(&mut self, of: &Blocks, offset: usize, wanted: usize) -> Result<()> {
-        let length = wanted.max(window_length(of, offset, wanted));
+        let is_long = of.length > WINDOW;
+        let most = match is_long {
+            true => self.pace.plan(of.cost(Direction::ToHost)).window,
+            false => WINDOW,
+        };
+        let length = wanted.max(window_length(of, offset, wanted, most));
         self.window = Window::default();
-        let staging = match of.length > WINDOW && length <= WINDOW {
+        let staging = match is_long && length <= WINDOW {
             true => self.staging_buffer(of, offset),
             false => None,
         };
@@ -103,6 +122,7 @@ impl Reader {
             }
             None => of.read(offset, length)?,
         };
+        self.pace.add(length);
         self.window = Window {
             offset,
             length,
@@ -112,27 +132,39 @@ impl Reader {
         Ok(())
     }
 
-    /// Starts to read what follows the window, where there is more and memory for it.
+    /// Starts to read what follows, where there is more and memory for it.
     fn read_ahead(&mut self, of: &Blocks, fragment: usize) -> Result<()> {
-        let offset = self.window.end();
-        let length = window_length(of, offset, fragment);
-        if length == 0 || !self.window.bytes.is_pooled() || self.ahead.is_some() {
+        if !self.window.bytes.is_pooled() {
             return Ok(());
         }
-        let Some(buffer) = self.staging_buffer(of, offset) else {
-            return Ok(());
-        };
-        let in_flight = of.start_out(offset, buffer, REST..REST + length)?;
-        self.ahead = Some(Ahead {
-            in_flight,
-            offset,
-            length,
-        });
-        Ok(())
+        loop {
+            let offset = match self.ahead.back() {
+                Some(last) => last.offset + last.length,
+                None => self.window.end(),
+            };
+            if offset >= of.length {
+                return Ok(());
+            }
+            let Plan { window, depth } = self.pace.plan(of.cost(Direction::ToHost));
+            if self.ahead.len() >= depth {
+                return Ok(());
+            }
+            let length = window_length(of, offset, fragment, window);
+            let Some(buffer) = self.staging_buffer(of, offset) else {
+                return Ok(());
+            };
+            let in_flight = of.start_out(offset, buffer, REST..REST + length)?;
+            self.pace.add(length);
+            self.ahead.push_back(Ahead {
+                in_flight,
+                offset,
+                length,
+            });
+        }
     }
 
     fn staging_buffer(&mut self, of: &Blocks, offset: usize) -> Option<HostBuffer> {
-        let spare = self.spare.take();
+        let spare = self.spare.take().filter(HostBuffer::is_pooled);
         spare.or_else(|| of.staging_buffer(offset))
     }
 
@@ -142,11 +174,12 @@ impl Reader {
     }
 }
 
-/// The bytes of a window that begins at `offset`: whole fragments, so that little is left over.
-fn window_length(of: &Blocks, offset: usize, fragment: usize) -> usize {
+/// The bytes of a window that begins at `offset`, `most` or one fragment: whole fragments, so that little is left over.
+fn window_length(of: &Blocks, offset: usize, fragment: usize, most: usize) -> usize {
     let whole = match fragment {
-        1..=WINDOW => WINDOW / fragment * fragment,
-        _ => WINDOW,
+        0 => most,
+        _ if fragment <= most => most / fragment * fragment,
+        _ => fragment.min(WINDOW),
     };
     whole.min(of.length.saturating_sub(offset))
 }
