@@ -583,7 +583,8 @@ pub trait Iface: Sized + 'static {
     fn ep_create(face: &IfaceBox<Self>, params: &EpParams) -> Result<Self::Ep>;
     /// The endpoint has its final address now.
     fn ep_created(ep: &EpBox<Self>) {}
-    /// Before the endpoint is dropped.
+    /// Before the endpoint is dropped. No completion of its operations is called after this returns: each was, or never
+    /// is.
     fn ep_closing(ep: &EpBox<Self>) {}
     /// Before the interface is dropped; progress is already off.
     fn closing(face: &IfaceBox<Self>) {}

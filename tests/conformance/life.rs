@@ -1,10 +1,10 @@
 //! Birth and death: progress on and off, addresses, many endpoints, a peer that is killed.
 
-use crate::pair::Pair;
+use crate::pair::{Pair, connect_eps};
 use crate::peer::{Peer, hash, unhex};
 use crate::side::{Options, PATIENCE, Security, Side, Tl, pattern};
 use crate::test_rng::TestRng;
-use ferrucx::abi::uct::iface;
+use ferrucx::abi::uct::{ep, iface};
 use ferrucx::c::*;
 use ferrucx::uct::internal::InternalRef;
 use std::cell::{Cell, RefCell};
@@ -443,6 +443,125 @@ pub fn endpoints_close_with_work_under_way(tl: &Tl) {
         let sent = pair.insist(|| pair.ep.am_bcopy(5, b"still here"));
         assert_eq!(sent, 10);
         pair.until(|| pair.b().inbox.messages.borrow().iter().any(|m| m.id == 5));
+    }
+}
+
+/// Completions of one endpoint, one of which destroys it.
+struct Closing {
+    ep: Cell<uct_ep_h>,
+    /// This many are called before the one that destroys the endpoint.
+    before: u32,
+    calls: Cell<u32>,
+    after: Cell<u32>,
+}
+
+#[repr(C)]
+struct ClosingComp {
+    base: uct_completion_t,
+    shared: *const Closing,
+    calls: Cell<u32>,
+}
+
+unsafe extern "C" fn closes(comp: *mut uct_completion_t) {
+    let comp = unsafe { &*comp.cast::<ClosingComp>() };
+    comp.calls.set(comp.calls.get() + 1);
+    let shared = unsafe { &*comp.shared };
+    let before = shared.calls.replace(shared.calls.get() + 1);
+    match shared.ep.get() {
+        ep if ep.is_null() => shared.after.set(shared.after.get() + 1),
+        ep if before == shared.before => {
+            unsafe { ep::uct_ep_destroy(ep) };
+            shared.ep.set(null_mut());
+        }
+        _ => {}
+    }
+}
+
+/// A completion may destroy its endpoint: then none of the others is called any more, unless within that call.
+pub fn no_completion_outlives_its_endpoint(tl: &Tl) {
+    for (cancels, before) in [(false, 0), (false, 1), (false, 3), (true, 0), (true, 2)] {
+        let pair = Pair::new(tl);
+        let (a, b) = (pair.a(), pair.b());
+        let cap = a.attr.cap;
+        let (x, y) = match pair.connected_by_ep() {
+            true => {
+                let (x, y) = (a.new_ep(), b.new_ep());
+                connect_eps(a, &x, b, &y);
+                (x, Some(y))
+            }
+            false => (a.connect(&b.address()), None),
+        };
+        let shared = Closing {
+            ep: Cell::new(x.0),
+            before,
+            calls: Cell::new(0),
+            after: Cell::new(0),
+        };
+        let comps: Vec<Box<ClosingComp>> = (0..9)
+            .map(|_| {
+                Box::new(ClosingComp {
+                    base: uct_completion_t {
+                        func: Some(closes),
+                        count: 1,
+                        status: UCS_OK,
+                    },
+                    shared: &raw const shared,
+                    calls: Cell::new(0),
+                })
+            })
+            .collect();
+        const LEN: usize = 1_000_001;
+        let len = LEN.min(cap.put.max_zcopy).max(1);
+        let (local, memory) = (a.memory(LEN), b.memory(LEN));
+        let key = a.key(&memory.packed);
+        let (remote, rkey) = (memory.address(), key.rkey());
+        let whole = |length| uct_iov_t {
+            buffer: local.address() as *mut c_void,
+            length,
+            memh: local.memh(),
+            stride: 0,
+            count: 1,
+        };
+        if cap.flags & UCT_IFACE_FLAG_AM_BCOPY != 0 {
+            assert_eq!(pair.insist(|| x.am_bcopy(1, b"connected")), 9);
+            pair.take(1);
+        }
+        let mut posted = 0;
+        for (i, comp) in comps.iter().enumerate() {
+            // The library changes it while it is shared.
+            let comp = std::ptr::from_ref(&**comp).cast_mut().cast();
+            let message = [whole(cap.am.max_zcopy.min(LEN))];
+            let status = match i % 3 {
+                0 if cap.flags & UCT_IFACE_FLAG_AM_ZCOPY != 0 => x.am_zcopy(1, &[], &message, comp),
+                1 if cap.flags & UCT_IFACE_FLAG_PUT_ZCOPY != 0 => {
+                    x.put_zcopy(&[whole(len)], remote, rkey, comp)
+                }
+                _ => x.flush(UCT_FLUSH_FLAG_LOCAL, comp),
+            };
+            posted += u32::from(status == UCS_INPROGRESS);
+        }
+        let ep = x.0;
+        std::mem::forget(x);
+        if cancels {
+            unsafe {
+                ((*(*ep).iface).ops.ep_flush.unwrap())(ep, UCT_FLUSH_FLAG_CANCEL, null_mut())
+            };
+        }
+        let ends = posted.min(before + 1);
+        pair.until(|| shared.calls.get() >= ends);
+        for _ in 0..100 {
+            pair.progress();
+        }
+        assert_eq!(
+            shared.after.get(),
+            0,
+            "{posted} under way, closed after {before}"
+        );
+        assert!(comps.iter().all(|comp| comp.calls.get() <= 1));
+        if !shared.ep.get().is_null() {
+            unsafe { ep::uct_ep_destroy(ep) };
+        }
+        drop(y);
     }
 }
 

@@ -50,6 +50,7 @@ macro_rules! suite {
                 many::senders_share_a_receiver,
                 many::senders_that_die_harm_no_one_else,
                 life::endpoints_close_with_work_under_way,
+                life::no_completion_outlives_its_endpoint,
                 input::nulls_and_wrong_values_get_statuses,
             );
         }

@@ -19,7 +19,7 @@ use crate::wire::header::{AmId, Header, JoinHdr, SequencedAckHdr, SequencedEndHd
 use crate::wire::id::EpName;
 use crate::{ucs_debug, ucs_diag, ucs_error};
 use core::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
 /// Most paths, those that do not answer included.
@@ -63,7 +63,7 @@ struct State {
     /// The transports are to check whether the peer lives.
     checks: bool,
     /// Flushes, each with the number that has to be acknowledged before.
-    flushes: Vec<(u64, Completion)>,
+    flushes: VecDeque<(u64, Completion)>,
     /// The endpoint is destroyed.
     closed: bool,
     failed: Option<Status>,
@@ -339,12 +339,19 @@ impl Sender {
         if let Some(endpoint) = endpoint {
             endpoint.fail(status);
         }
-        self.end_flushes(Err(status));
+        self.end_flushes(u64::MAX, Err(status));
     }
 
-    fn end_flushes(&self, result: Result<()>) {
-        let flushes = core::mem::take(&mut self.state.borrow_mut().flushes);
-        for (_, comp) in flushes {
+    /// Completes the flushes of which all messages are before `number`, one at a time: each completion may end the endpoint, which
+    /// ends the others.
+    fn end_flushes(&self, number: u64, result: Result<()>) {
+        loop {
+            let next = {
+                let flushes = &mut self.state.borrow_mut().flushes;
+                let is_due = flushes.front().is_some_and(|(end, _)| *end <= number);
+                if is_due { flushes.pop_front() } else { None }
+            };
+            let Some((_, comp)) = next else { return };
             comp.complete(result);
         }
     }
@@ -433,7 +440,7 @@ impl Sender {
 
     /// An acknowledgement. Returns whether there is more room.
     fn on_ack(&self, ack: &SequencedAckHdr) -> bool {
-        let (count, flushes) = {
+        let (count, oldest) = {
             let s = &mut *self.state.borrow_mut();
             let Some(count) = s.window.acknowledge(ack.next) else {
                 ucs_error!("a peer acknowledges messages that were not sent; dropped");
@@ -449,17 +456,12 @@ impl Sender {
                 let more = s.asked.is_some() || !s.window.is_empty();
                 s.patience.progressed(more, || self.shared.now());
             }
-            let oldest = s.window.oldest();
-            let done = s.flushes.extract_if(.., |(number, _)| *number <= oldest);
-            let done: Vec<_> = done.collect();
             if s.closed && s.window.is_empty() {
                 self.shared.look_soon();
             }
-            (count, done)
+            (count, s.window.oldest())
         };
-        for (_, comp) in flushes {
-            comp.complete(Ok(()));
-        }
+        self.end_flushes(oldest, Ok(()));
         count > 0
     }
 }
@@ -511,7 +513,7 @@ impl Carrier for Sender {
             return Ok(Posted::Done);
         }
         if !comp.is_none() {
-            s.flushes.push((s.window.end(), comp));
+            s.flushes.push_back((s.window.end(), comp));
         }
         Ok(Posted::InProgress)
     }
@@ -530,7 +532,7 @@ impl Carrier for Sender {
                 self.release(s);
             }
         }
-        self.end_flushes(Err(Status::CANCELED));
+        self.end_flushes(u64::MAX, Err(Status::CANCELED));
         self.shared.look_soon();
     }
 }

@@ -385,9 +385,17 @@ impl Queue {
         }
     }
 
-    /// Takes everything off the endpoint's queue and completes it with `result`.
+    /// Takes everything off the endpoint's queue and completes it with `result`, one at a time: each completion may close
+    /// the endpoint, which takes the others off.
     pub fn drain(&self, ep: &Rc<EpQueue>, result: Result<()>) {
-        for task in self.take_all(ep) {
+        self.unschedule(ep);
+        let count = ep.tasks.borrow().len();
+        for _ in 0..count {
+            let next = ep.tasks.borrow_mut().pop_front();
+            let Some(task) = next else { return };
+            if matches!(task, Task::Transfer(_)) {
+                self.transfers.set(self.transfers.get() - 1);
+            }
             task.complete(result);
         }
     }
@@ -407,12 +415,16 @@ impl Queue {
         }
     }
 
-    fn take_all(&self, ep: &Rc<EpQueue>) -> VecDeque<Task> {
+    fn unschedule(&self, ep: &Rc<EpQueue>) {
         if ep.scheduled.replace(false) {
             self.ring
                 .borrow_mut()
                 .retain(|other| !Rc::ptr_eq(other, ep));
         }
+    }
+
+    fn take_all(&self, ep: &Rc<EpQueue>) -> VecDeque<Task> {
+        self.unschedule(ep);
         let tasks = ep.tasks.take();
         let transfers = tasks.iter().filter(|t| matches!(t, Task::Transfer(_)));
         self.transfers.set(self.transfers.get() - transfers.count());

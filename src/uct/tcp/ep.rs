@@ -152,14 +152,11 @@ impl TcpEp {
 
     /// Cancels operations in flight; the connection copies what it has still to send of them.
     fn cancel(ep: &EpBox<TcpIface>, conn: &Conn) {
-        let mut cancelled = Vec::new();
-        conn.cancel(owner(ep), |comp| cancelled.push(comp));
-        for (comp, status) in ep.face().take_done(owner(ep)) {
-            comp.complete(status);
-        }
-        for comp in cancelled {
-            comp.complete(Err(Status::CANCELED));
-        }
+        let (face, owner) = (ep.face(), owner(ep));
+        conn.cancel(owner, |comp| {
+            face.add_done(owner, comp, Err(Status::CANCELED))
+        });
+        face.complete_done_of(owner);
     }
 
     /// The connection, if it can be used.

@@ -313,17 +313,21 @@ impl TcpIface {
         n
     }
 
-    /// Removes the completions of an endpoint; progress does not call them any more.
-    pub fn take_done(&self, owner: Owner) -> Vec<(Completion, Result<()>)> {
-        let mut taken = Vec::new();
-        self.done.borrow_mut().retain(|(o, comp, status)| {
-            let others = *o != owner;
-            if !others {
-                taken.push((*comp, *status));
-            }
-            others
-        });
-        taken
+    /// Calls the completions of an endpoint that are due; progress does not call them any more.
+    pub fn complete_done_of(&self, owner: Owner) {
+        let is_its = |(other, ..): &(Owner, Completion, Result<()>)| *other == owner;
+        let due = self.done.borrow().iter().filter(|d| is_its(d)).count();
+        for _ in 0..due {
+            let next = {
+                let mut done = self.done.borrow_mut();
+                let place = done.iter().position(is_its);
+                place.and_then(|at| done.remove(at))
+            };
+            let Some((_, comp, status)) = next else {
+                return;
+            };
+            comp.complete(status);
+        }
     }
 
     /// Sets whether epoll reports that the connection's socket is writable.

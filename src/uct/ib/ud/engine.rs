@@ -365,7 +365,7 @@ impl Engine {
                 .release(id, &mut conn.lingering, packet, Err(status));
         }
         for (_, comp) in conn.flushes.drain(..) {
-            self.sender.done.push((comp, Err(status)));
+            self.sender.done.push_back((comp, Err(status)));
         }
         for held in conn.rx.take_all() {
             self.receiver.give_back(held.desc);
@@ -414,12 +414,12 @@ impl Engine {
     }
 
     /// Completes flushes that have nothing left to wait for.
-    pub fn check_flushes(conn: &mut Conn, done: &mut Vec<(Completion, Result<()>)>) {
+    pub fn check_flushes(conn: &mut Conn, done: &mut VecDeque<(Completion, Result<()>)>) {
         while let Some(&(psn, comp)) = conn.flushes.front()
             && conn.is_flushed(psn)
         {
             conn.flushes.pop_front();
-            done.push((comp, Ok(())));
+            done.push_back((comp, Ok(())));
         }
     }
 

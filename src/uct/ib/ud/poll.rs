@@ -100,16 +100,19 @@ impl UdIface {
 
     /// Tells the user of peers that have connected, operations that have ended and endpoints that have failed.
     pub fn tell(face: &Face) {
-        let (done, failed, arrived) = {
+        let (due, failed, arrived) = {
             let mut engine = face.shared.0.lock();
-            let done = core::mem::take(&mut engine.sender.done);
+            let due = engine.sender.done.len();
             let failed = core::mem::take(&mut engine.failed);
-            (done, failed, core::mem::take(&mut engine.arrived))
+            (due, failed, core::mem::take(&mut engine.arrived))
         };
         for peer in arrived {
             face.base.internal.peer_connected(peer);
         }
-        for (comp, result) in done {
+        // One at a time: each may close its endpoint, which tells the others before it goes.
+        for _ in 0..due {
+            let next = face.shared.0.lock().sender.done.pop_front();
+            let Some((comp, result)) = next else { break };
             comp.complete(result);
         }
         for id in failed {

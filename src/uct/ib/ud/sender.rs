@@ -92,7 +92,7 @@ pub struct Sender {
     /// Address handles that requests may still use.
     old_ways: VecDeque<(u32, Way)>,
     /// Operations that have ended, for the user's progress.
-    pub done: Vec<(Completion, Result<()>)>,
+    pub done: VecDeque<(Completion, Result<()>)>,
 }
 
 impl Sender {
@@ -108,7 +108,7 @@ impl Sender {
             free: Vec::new(),
             lingering: VecDeque::new(),
             old_ways: VecDeque::new(),
-            done: Vec::new(),
+            done: VecDeque::new(),
         }
     }
 
@@ -319,7 +319,7 @@ impl Sender {
     #[inline]
     fn finish(&mut self, packet: Packet, result: Result<()>) {
         if !packet.comp.is_none() {
-            self.done.push((packet.comp, result));
+            self.done.push_back((packet.comp, result));
         }
         self.free.push(packet.desc);
     }
