@@ -80,20 +80,31 @@ fn begin(ep: &Ep, param: &Param, close: bool) -> Result<Posted> {
 fn on_transport_flushed(ep: &Ep, req: Option<Req>, status: ucs_status_t) {
     let _pin = Pin::new(ep);
     let failure = Status::from_code(status);
-    if let Some(e) = failure {
+    if failure.is_some() {
         ep.record_losses();
-        // The endpoint ends now, before the transport's error handler can tell the peer, which may wait for the data of a
-        // rail. No other flush is with the transports then, which would use it after the end of the endpoint.
-        if req.is_none_or(|req| req.with_op(|op| op.is_close())) {
-            ep.on_used_rail_failed(e);
-        }
     }
     match (req, failure) {
-        (None, _) => {}
+        (None, None) => {}
         (Some(req), None) => on_sent(ep, req),
-        (Some(req), Some(e)) => FlushOp::abort(req, e),
+        (None, Some(e)) => end_closed(ep, e),
+        (Some(req), Some(e)) if req.with_op(|op| op.is_close()) => {
+            end_closed(ep, e);
+            FlushOp::abort(req, e);
+        }
+        (Some(req), Some(e)) => {
+            FlushOp::abort(req, e);
+            end_closed(ep, e);
+        }
     }
     ep.recheck_flushes();
+}
+
+/// A transport flush of an endpoint has failed. One that is closed ends before the transport's error handler can tell the
+/// peer, which may wait for the data of a rail: tells it now.
+fn end_closed(ep: &Ep, status: Status) {
+    if ep.is_closed() {
+        ep.on_used_rail_failed(status);
+    }
 }
 
 /// Everything was sent. Sends a fence if only the peer can confirm completion, and waits for outstanding requests.
