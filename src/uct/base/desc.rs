@@ -12,6 +12,7 @@ use crate::ucs::{Result, Status};
 use core::alloc::Layout;
 use core::cell::{Cell, RefCell};
 use core::ffi::c_void;
+use core::ptr::NonNull;
 use std::any::Any;
 use std::rc::Rc;
 
@@ -23,7 +24,7 @@ struct Header {
     release: uct_recv_desc_t,
     pool: *const Pool,
     /// The next free descriptor, while this one is free.
-    next: Cell<*mut u8>,
+    next: Cell<Option<NonNull<u8>>>,
     /// The device's key of the memory, in a pool that registers it.
     key: u32,
 }
@@ -56,8 +57,8 @@ struct Registered {
 }
 
 struct Pool {
-    /// The descriptor that was given back last, or null; each names the one before.
-    free: Cell<*mut u8>,
+    /// The descriptor that was given back last; each names the one before.
+    free: Cell<Option<NonNull<u8>>>,
     /// Bytes before the payload: header, pointer, headroom, padding.
     payload_at: usize,
     headroom: usize,
@@ -71,13 +72,13 @@ pub struct DescPool(Rc<Pool>);
 
 /// A free descriptor. Dropping it returns it to the pool.
 pub struct Desc<'a> {
-    block: *mut u8,
+    block: NonNull<u8>,
     pool: &'a Pool,
 }
 
 /// A descriptor that keeps its pool alive. Dropping it gives it back.
 pub struct OwnedDesc {
-    block: *mut u8,
+    block: NonNull<u8>,
 }
 
 /// The header of a descriptor.
@@ -85,21 +86,19 @@ pub struct OwnedDesc {
 /// # Safety
 /// `block` must be a descriptor of `grow` that is not freed while the answer is used.
 #[inline]
-unsafe fn header_of<'a>(block: *mut u8) -> &'a Header {
+unsafe fn header_of<'a>(block: NonNull<u8>) -> &'a Header {
     // SAFETY: it begins with a header, of which only shared references are made.
-    unsafe { &*block.cast::<Header>() }
+    unsafe { block.cast::<Header>().as_ref() }
 }
 
 impl Pool {
-    /// Removes the descriptor that was freed last; null when there is none.
+    /// Removes the descriptor that was freed last.
     #[inline]
-    fn pop(&self) -> *mut u8 {
-        let block = self.free.get();
-        if !block.is_null() {
-            // SAFETY: descriptors of the list live as long as the pool.
-            self.free.set(unsafe { header_of(block) }.next.get());
-        }
-        block
+    fn pop(&self) -> Option<NonNull<u8>> {
+        let block = self.free.get()?;
+        // SAFETY: descriptors of the list live as long as the pool.
+        self.free.set(unsafe { header_of(block) }.next.get());
+        Some(block)
     }
 }
 
@@ -159,7 +158,7 @@ impl DescPool {
         let layout = Layout::from_size_align(payload_at + capacity.max(1), align)
             .expect("descriptor sizes are limits of a transport");
         DescPool(Rc::new(Pool {
-            free: Cell::new(core::ptr::null_mut()),
+            free: Cell::new(None),
             payload_at,
             headroom,
             layout,
@@ -176,9 +175,8 @@ impl DescPool {
     /// A free descriptor, warm if there is one.
     #[inline]
     pub fn get(&self) -> Desc<'_> {
-        let warm = self.0.pop();
         Desc {
-            block: if warm.is_null() { self.grow() } else { warm },
+            block: self.0.pop().unwrap_or_else(|| self.grow()),
             pool: &self.0,
         }
     }
@@ -186,11 +184,9 @@ impl DescPool {
     /// As `get`, of a pool of registered memory: the error is that of the registration.
     #[inline]
     pub fn get_registered(&self) -> Result<Desc<'_>> {
-        let warm = self.0.pop();
-        let block = if warm.is_null() {
-            self.grow_registered()?
-        } else {
-            warm
+        let block = match self.0.pop() {
+            Some(block) => block,
+            None => self.grow_registered()?,
         };
         Ok(Desc {
             block,
@@ -199,19 +195,19 @@ impl DescPool {
     }
 
     #[cold]
-    fn grow(&self) -> *mut u8 {
+    fn grow(&self) -> NonNull<u8> {
         // SAFETY: the layout is not empty.
         let block = unsafe { std::alloc::alloc(self.0.layout) };
-        if block.is_null() {
+        let Some(block) = NonNull::new(block) else {
             std::alloc::handle_alloc_error(self.0.layout);
-        }
+        };
         // SAFETY: fresh memory of the pool's layout.
         unsafe { self.initialize(block, 0) };
         block
     }
 
     #[cold]
-    fn grow_registered(&self) -> Result<*mut u8> {
+    fn grow_registered(&self) -> Result<NonNull<u8>> {
         /// The device pins whole pages.
         const PAGE: usize = 4096;
         let Some(registered) = &self.0.registered else {
@@ -221,16 +217,14 @@ impl DescPool {
         let layout = Layout::from_size_align(step * registered.count, PAGE)
             .map_err(|_| Status::NO_MEMORY)?;
         // SAFETY: the layout is not empty.
-        let memory = unsafe { std::alloc::alloc(layout) };
-        if memory.is_null() {
-            return Err(Status::NO_MEMORY);
-        }
+        let memory = NonNull::new(unsafe { std::alloc::alloc(layout) });
+        let memory = memory.ok_or(Status::NO_MEMORY)?;
         let mut chunk = Chunk {
-            memory,
+            memory: memory.as_ptr(),
             layout,
             registration: None,
         };
-        let (key, registration) = (registered.register)(memory, layout.size())?;
+        let (key, registration) = (registered.register)(memory.as_ptr(), layout.size())?;
         chunk.registration = Some(registration);
         registered.chunks.borrow_mut().push(chunk);
         for i in (0..registered.count).rev() {
@@ -243,18 +237,18 @@ impl DescPool {
                 pool: &self.0,
             });
         }
-        Ok(self.0.pop())
+        self.0.pop().ok_or(Status::NO_MEMORY)
     }
 
     /// Makes a descriptor of fresh memory.
     ///
     /// # Safety
     /// `block` must be writable for the pool's layout.
-    unsafe fn initialize(&self, block: *mut u8, key: u32) {
+    unsafe fn initialize(&self, block: NonNull<u8>, key: u32) {
         let header = Header {
             release: uct_recv_desc_t { cb: Some(release) },
             pool: Rc::as_ptr(&self.0),
-            next: Cell::new(core::ptr::null_mut()),
+            next: Cell::new(None),
             key,
         };
         // SAFETY: fresh memory, aligned to at least 16, larger than the header.
@@ -269,22 +263,17 @@ impl DescPool {
 /// # Safety
 /// `block` must be a descriptor of the pool, or become one.
 #[inline]
-unsafe fn write_slot(block: *mut u8, pool: &Pool) {
+unsafe fn write_slot(block: NonNull<u8>, pool: &Pool) {
     let slot = pool.payload_at - pool.headroom - size_of::<*mut c_void>();
     // SAFETY: inside the block by construction; unaligned when the headroom is odd.
-    unsafe {
-        block
-            .add(slot)
-            .cast::<*mut c_void>()
-            .write_unaligned(block.cast())
-    };
+    unsafe { block.add(slot).cast::<NonNull<u8>>().write_unaligned(block) };
 }
 
 impl Desc<'_> {
     /// The address of the payload.
     #[inline]
     pub fn payload(&self) -> *mut u8 {
-        self.block.wrapping_add(self.pool.payload_at)
+        self.block.as_ptr().wrapping_add(self.pool.payload_at)
     }
 
     /// The user keeps it, and frees it by its release function.
@@ -310,8 +299,8 @@ impl OwnedDesc {
     #[inline]
     pub fn payload(&self) -> *mut u8 {
         // SAFETY: a descriptor that is out keeps its pool alive.
-        self.block
-            .wrapping_add(unsafe { &*header_of(self.block).pool }.payload_at)
+        let pool = unsafe { &*header_of(self.block).pool };
+        self.block.as_ptr().wrapping_add(pool.payload_at)
     }
 
     /// The device's key of its memory.
@@ -353,7 +342,7 @@ impl Drop for Desc<'_> {
         // SAFETY: ours until it is in the list.
         let header = unsafe { header_of(self.block) };
         header.next.set(self.pool.free.get());
-        self.pool.free.set(self.block);
+        self.pool.free.set(Some(self.block));
     }
 }
 
@@ -363,22 +352,20 @@ impl Drop for Pool {
             // Chunks are freed as wholes.
             return;
         }
-        loop {
-            let block = self.pop();
-            if block.is_null() {
-                return;
-            }
+        while let Some(block) = self.pop() {
             // SAFETY: allocated in `grow` with this layout, in no one's hands.
-            unsafe { std::alloc::dealloc(block, self.layout) };
+            unsafe { std::alloc::dealloc(block.as_ptr(), self.layout) };
         }
     }
 }
 
 /// Called by `uct_iface_release_desc`: returns the descriptor to its pool.
 unsafe extern "C" fn release(header: *mut uct_recv_desc_t, _desc: *mut c_void) {
-    drop(OwnedDesc {
-        block: header.cast(),
-    });
+    if let Some(header) = NonNull::new(header) {
+        drop(OwnedDesc {
+            block: header.cast(),
+        });
+    }
 }
 
 #[cfg(test)]

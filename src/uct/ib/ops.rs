@@ -178,10 +178,6 @@ impl ReceiveBatch {
         self.len
     }
 
-    pub fn clear(&mut self) {
-        self.len = 0;
-    }
-
     /// Adds a request, if there is room.
     #[inline]
     pub fn push(&mut self, wr_id: u64, buffer: ibv_sge) {
@@ -212,5 +208,48 @@ impl ReceiveBatch {
         self.requests[..self.len]
             .iter()
             .map(|request| request.wr_id)
+    }
+}
+
+/// A request to receive into a buffer, which is posted again and again.
+struct ReceiveRequest {
+    entry: ibv_sge,
+    request: ibv_recv_wr,
+}
+
+/// Requests to receive by the numbers of their buffers.
+#[derive(Default)]
+pub struct ReceiveRequests(Vec<ReceiveRequest>);
+
+impl ReceiveRequests {
+    /// The buffer of this number, which is one that has a request or the next.
+    pub fn set(&mut self, number: u32, wr_id: u64, buffer: ibv_sge) {
+        let one = ReceiveRequest {
+            entry: buffer,
+            request: ibv_recv_wr {
+                wr_id,
+                next: null_mut(),
+                sg_list: null_mut(),
+                num_sge: 1,
+            },
+        };
+        match self.0.get_mut(number as usize) {
+            Some(place) => *place = one,
+            None => self.0.push(one),
+        }
+    }
+
+    /// The requests of these buffers as a chain, until any is set.
+    #[inline]
+    pub fn chain(&mut self, numbers: impl DoubleEndedIterator<Item = u32>) -> *mut ibv_recv_wr {
+        let mut first = null_mut();
+        for number in numbers.rev() {
+            if let Some(one) = self.0.get_mut(number as usize) {
+                one.request.sg_list = &mut one.entry;
+                one.request.next = first;
+                first = &mut one.request;
+            }
+        }
+        first
     }
 }

@@ -43,7 +43,7 @@ pub enum Work {
     Get {
         desc: OwnedDesc,
         unpack: Unpack,
-        len: usize,
+        len: u32,
         comp: Completion,
     },
     /// Hand the word that was there to the user.
@@ -66,6 +66,15 @@ struct Entry {
     /// The number of the work request.
     number: u16,
     work: Work,
+}
+
+impl Entry {
+    /// Whether it is complete when `number` is.
+    #[inline]
+    fn is_until(&self, number: u16) -> bool {
+        // The entries are at most one queue long: half of the numbers are before, half behind.
+        number.wrapping_sub(self.number) as i16 >= 0
+    }
 }
 
 /// Whether a work request has to have a completion of its own.
@@ -324,19 +333,9 @@ impl Conn {
         Ok(true)
     }
 
-    /// The request `number` and all before it are complete.
+    /// Counts requests off, up to `number`; `false` for a completion of a queue pair that was there before.
     #[inline]
-    pub fn complete(&self, face: &Face, number: u16) {
-        if self.retire(face, number) {
-            while let Some(work) = self.next_until(number) {
-                finish(work, Ok(()));
-            }
-        }
-    }
-
-    /// Counts requests off; `false` for a completion of a queue pair that was there before.
-    #[inline]
-    fn retire(&self, face: &Face, number: u16) -> bool {
+    pub fn retire(&self, face: &Face, number: u16) -> bool {
         let count = number.wrapping_sub(self.retired.get());
         if count == 0 || count > self.under_way() {
             return false;
@@ -347,15 +346,21 @@ impl Conn {
         true
     }
 
+    /// What has to be done next when the requests up to `number` are complete.
     #[inline]
-    fn next_until(&self, number: u16) -> Option<Work> {
+    pub fn next_until(&self, number: u16) -> Option<Work> {
         let mut entries = self.entries.borrow_mut();
-        let first = entries.front()?;
-        // The entries are at most one queue long: half of the numbers are before, half behind.
-        if (number.wrapping_sub(first.number) as i16) < 0 {
+        if !entries.front()?.is_until(number) {
             return None;
         }
         entries.pop_front().map(|entry| entry.work)
+    }
+
+    /// Whether `next_until` has something.
+    #[inline]
+    pub fn has_until(&self, number: u16) -> bool {
+        let entries = self.entries.borrow();
+        entries.front().is_some_and(|first| first.is_until(number))
     }
 
     /// A request has completed with an error; the queue pair has stopped.
@@ -440,7 +445,8 @@ fn meaning(status: u32) -> Status {
 }
 
 /// Ends one operation. The user is called: no borrow is held.
-fn finish(work: Work, result: Result<()>) {
+#[inline]
+pub fn finish(work: Work, result: Result<()>) {
     match work {
         Work::Copied { .. } => {}
         Work::Zcopy { comp, _header } => {
@@ -455,7 +461,7 @@ fn finish(work: Work, result: Result<()>) {
         } => {
             if result.is_ok() {
                 // SAFETY: the device has written `len` bytes there.
-                unsafe { unpack.unpack_from(desc.payload(), len) };
+                unsafe { unpack.unpack_from(desc.payload(), len as usize) };
             }
             drop(desc);
             comp.complete(result);

@@ -310,7 +310,8 @@ impl RcEp {
         let work = Some(Work::Get {
             desc,
             unpack,
-            len,
+            // At most a segment.
+            len: len as u32,
             comp,
         });
         // SAFETY: the buffer is part of the work.

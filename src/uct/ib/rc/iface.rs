@@ -78,8 +78,8 @@ pub struct RcIface {
     pub(super) held: RefCell<VecDeque<ibv_wc>>,
     /// Connections that owe a grant and could not send it.
     pub(super) grants: RefCell<VecDeque<Rc<Conn>>>,
-    /// Polling, so that handlers that poll do not overtake.
-    pub(super) polling: Cell<bool>,
+    /// Where completions are polled to. Taken while polling, so that handlers that poll do not overtake.
+    pub(super) batch: Cell<Option<Box<[ibv_wc; BATCH]>>>,
     /// The queue pair whose message is being handled.
     pub(super) receiving: Cell<u32>,
     /// The failure of the device was told.
@@ -199,7 +199,7 @@ impl RcIface {
             pending: PendingQueue::new(),
             held: RefCell::new(VecDeque::new()),
             grants: RefCell::new(VecDeque::new()),
-            polling: Cell::new(false),
+            batch: Cell::new(Some(Box::new([NO_COMPLETION; BATCH]))),
             receiving: Cell::new(NO_PAIR),
             failure_told: Cell::new(false),
             events: OnceCell::new(),

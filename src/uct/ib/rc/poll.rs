@@ -1,8 +1,8 @@
 //! Polling: completions become deliveries and ends of operations, grants leave, pending requests are served.
 
-use super::conn::{Conn, Signal, State};
+use super::conn::{Conn, Signal, State, finish};
 use super::connector::Connector;
-use super::iface::{Face, GENERATION_SHIFT, RcIface, SLOT_BITS, SLOT_SHIFT};
+use super::iface::{Face, GENERATION_SHIFT, RcIface, SLOT_BITS, SLOT_SHIFT, Slot};
 use crate::c::verbs::*;
 use crate::ucs::Status;
 use crate::uct::ib::ops::{self, NO_COMPLETION};
@@ -12,6 +12,15 @@ use std::rc::Rc;
 
 /// Completions that are taken off at a time.
 pub const BATCH: usize = 16;
+
+/// The connection whose work request has this number.
+#[inline]
+fn find(conns: &[Slot], wr_id: u64) -> Option<&Rc<Conn>> {
+    let slot = (wr_id >> SLOT_SHIFT) as usize & ((1 << SLOT_BITS) - 1);
+    let slot = conns.get(slot)?;
+    let same = u64::from(slot.generation) == wr_id >> GENERATION_SHIFT;
+    slot.conn.as_ref().filter(|_| same)
+}
 
 impl RcIface {
     /// Takes all completions off, so that those of queue pairs that are gone take no room.
@@ -23,11 +32,7 @@ impl RcIface {
     }
 
     fn conn_of(&self, wr_id: u64) -> Option<Rc<Conn>> {
-        let slot = (wr_id >> SLOT_SHIFT) as usize & ((1 << SLOT_BITS) - 1);
-        let conns = self.conns.borrow();
-        let slot = conns.get(slot)?;
-        let same = u64::from(slot.generation) == wr_id >> GENERATION_SHIFT;
-        slot.conn.as_ref().filter(|_| same).map(Rc::clone)
+        find(&self.conns.borrow(), wr_id).map(Rc::clone)
     }
 
     /// What a message for this queue pair said of credits.
@@ -73,21 +78,33 @@ impl RcIface {
         }
     }
 
-    #[inline(always)]
-    fn handle(face: &Face, completion: &ibv_wc) {
-        let id = completion.wr_id;
-        let is_send = id & 1 != 0;
-        if completion.status == IBV_WC_SUCCESS {
-            if !is_send {
-                face.rx.deliver(face, completion);
-            } else if let Some(conn) = face.conn_of(id) {
-                conn.complete(face, (id >> 1) as u16);
-            } else if Connector::is_ours(id) {
+    /// A work request was sent, and all before it of its queue pair.
+    #[inline]
+    fn sent(face: &Face, completion: &ibv_wc) {
+        let (id, number) = (completion.wr_id, (completion.wr_id >> 1) as u16);
+        let conns = face.conns.borrow();
+        let Some(conn) = find(&conns, id) else {
+            drop(conns);
+            if Connector::is_ours(id) {
                 RcIface::sent_datagram(face, completion);
             }
             return;
+        };
+        if !conn.retire(face, number) {
+            return;
         }
-        RcIface::handle_failed(face, completion);
+        let Some(work) = conn.next_until(number) else {
+            return;
+        };
+        let more = conn.has_until(number).then(|| Rc::clone(conn));
+        // The user is called, and may do anything.
+        drop(conns);
+        finish(work, Ok(()));
+        if let Some(conn) = more {
+            while let Some(work) = conn.next_until(number) {
+                finish(work, Ok(()));
+            }
+        }
     }
 
     #[cold]
@@ -121,13 +138,17 @@ impl RcIface {
     /// pause, messages stay. How many were handled.
     #[inline(always)]
     fn handle_or_hold(face: &Face, completion: &ibv_wc, receives: &mut bool) -> u32 {
-        if !*receives && completion.wr_id & 1 == 0 {
+        let is_send = completion.wr_id & 1 != 0;
+        if completion.status != IBV_WC_SUCCESS && (is_send || *receives) {
+            RcIface::handle_failed(face, completion);
+        } else if is_send {
+            RcIface::sent(face, completion);
+        } else if *receives {
+            face.rx.deliver(face, completion);
+            *receives = !face.base.internal.recv_paused.get();
+        } else {
             face.held.borrow_mut().push_back(*completion);
             return 0;
-        }
-        RcIface::handle(face, completion);
-        if face.base.internal.recv_paused.get() {
-            *receives = false;
         }
         1
     }
@@ -147,23 +168,22 @@ impl RcIface {
 
     #[inline]
     pub fn poll(face: &Face, mut receives: bool) -> u32 {
-        if face.polling.replace(true) {
+        let Some(mut batch) = face.batch.take() else {
             return 0;
-        }
+        };
         let (mut count, takes) = (0, receives);
         face.base.internal.recv_paused.set(false);
         if !face.held.borrow().is_empty() {
             count += RcIface::handle_held(face, &mut receives);
         }
-        let mut batch = [NO_COMPLETION; BATCH];
-        let taken = match face.queue.poll(&mut batch) {
+        let taken = match face.queue.poll(&mut *batch) {
             Ok(n) => n,
             Err(e) => {
                 RcIface::fail_all(face, "its completion queue cannot be polled", Some(e));
                 0
             }
         };
-        for completion in &batch[..taken] {
+        for completion in batch.iter().take(taken) {
             count += RcIface::handle_or_hold(face, completion, &mut receives);
         }
         if takes {
@@ -183,7 +203,7 @@ impl RcIface {
         if !face.pending.is_empty() {
             count += face.pending.dispatch();
         }
-        face.polling.set(false);
+        face.batch.set(Some(batch));
         count
     }
 

@@ -11,7 +11,7 @@ use crate::c::*;
 use crate::sys::verbs::ReceiveQueue;
 use crate::ucs_diag;
 use crate::uct::base::desc::{DescPool, OwnedDesc};
-use crate::uct::ib::ops::{self, ReceiveBatch};
+use crate::uct::ib::ops::{self, ReceiveRequests};
 use crate::uct::ib::wire::{GRANT_ONLY, HEADER_LEN, Header};
 use core::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -33,12 +33,14 @@ pub struct Rx {
     /// All that were ever posted, and those that were complete after the last poll that brought fewer completions than it can.
     posted_ever: Cell<u32>,
     idle_at: Cell<u32>,
-    /// What is posted next.
-    batch: RefCell<ReceiveBatch>,
+    /// The numbers of what is posted next.
+    batch: [Cell<u32>; BATCH as usize],
+    batched: Cell<usize>,
     /// So many are posted at a time.
     at_once: usize,
     /// By the numbers that the device answers with: those that are posted, and those in the batch.
     buffers: Box<[Cell<Option<OwnedDesc>>]>,
+    requests: RefCell<ReceiveRequests>,
     /// Numbers that were given back, and the first that was never given.
     free: RefCell<Vec<u32>>,
     unused: Cell<u32>,
@@ -55,9 +57,11 @@ impl Rx {
             posted: Cell::new(0),
             posted_ever: Cell::new(0),
             idle_at: Cell::new(0),
-            batch: RefCell::new(ReceiveBatch::new()),
+            batch: [const { Cell::new(0) }; BATCH as usize],
+            batched: Cell::new(0),
             at_once: (limit / 2).clamp(1, BATCH) as usize,
             buffers: (0..limit).map(|_| Cell::new(None)).collect(),
+            requests: RefCell::default(),
             free: RefCell::new(Vec::new()),
             unused: Cell::new(0),
         }
@@ -110,17 +114,23 @@ impl Rx {
                 self.unused.set(number + 1);
                 number
             });
+            // The header stands right before the payload, whose alignment the user chose.
+            let at = desc.payload().wrapping_sub(HEADER_LEN);
+            let buffer = ops::entry(at, self.segment, desc.key());
+            let mut requests = self.requests.borrow_mut();
+            requests.set(number, u64::from(number) << 1, buffer);
+            drop(requests);
             if !self.hand_in(number, desc) {
                 return;
             }
         }
         if self.posted.get() == 0 {
-            self.post(&mut self.batch.borrow_mut());
+            self.post();
         }
     }
 
     fn in_batch(&self) -> u32 {
-        self.batch.borrow().len() as u32
+        self.batched.get() as u32
     }
 
     /// There are no more buffers: those that are there now have to do. Without any, the next poll tries again.
@@ -130,31 +140,36 @@ impl Rx {
             .set(there.clamp(BATCH.min(self.limit), self.limit));
     }
 
-    /// The buffer of this number is posted with the next batch; `false` when that failed.
+    /// The buffer of this number, whose request is set, is posted with the next batch; `false` when that failed.
     #[inline(always)]
     fn hand_in(&self, number: u32, desc: OwnedDesc) -> bool {
-        // The header stands right before the payload, whose alignment the user chose.
-        let at = desc.payload().wrapping_sub(HEADER_LEN);
-        let buffer = ops::entry(at, self.segment, desc.key());
         match self.buffers.get(number as usize) {
             // Nothing is there, so nothing is dropped.
             Some(place) => core::mem::forget(place.replace(Some(desc))),
             None => return false,
         }
-        let mut batch = self.batch.borrow_mut();
-        batch.push(u64::from(number) << 1, buffer);
-        batch.len() < self.at_once || self.post(&mut batch)
+        let batched = self.batched.get();
+        if let Some(next) = self.batch.get(batched) {
+            next.set(number);
+            self.batched.set(batched + 1);
+        }
+        batched + 1 < self.at_once || self.post()
     }
 
     /// Posts the batch; `false` when the device refuses.
     #[inline(never)]
-    fn post(&self, batch: &mut ReceiveBatch) -> bool {
-        let count = batch.len() as u32;
-        if count == 0 {
+    fn post(&self) -> bool {
+        let batch = self.batch.get(..self.batched.take()).unwrap_or_default();
+        if batch.is_empty() {
             return true;
         }
-        // SAFETY: a chain of requests; the buffers are registered, and kept until they complete or the queue is gone.
-        let posted = unsafe { self.queue.post(batch.chain()) };
+        let count = batch.len() as u32;
+        let posted = {
+            let mut requests = self.requests.borrow_mut();
+            let chain = requests.chain(batch.iter().map(Cell::get));
+            // SAFETY: a chain of requests; the buffers are registered, and kept until they complete or the queue is gone.
+            unsafe { self.queue.post(chain) }
+        };
         match &posted {
             Ok(()) => {
                 self.posted.set(self.posted.get() + count);
@@ -163,14 +178,12 @@ impl Rx {
             }
             Err(e) => {
                 ucs_diag!("rc_verbs: receive buffers cannot be posted: {e}");
-                for wr_id in batch.wr_ids() {
-                    let number = (wr_id >> 1) as u32;
+                for number in batch.iter().map(Cell::get) {
                     drop(self.take(number));
                     self.free.borrow_mut().push(number);
                 }
             }
         }
-        batch.clear();
         posted.is_ok()
     }
 
@@ -198,7 +211,7 @@ impl Rx {
     }
 
     /// Hands a message that was received to its handler.
-    #[inline]
+    #[inline(always)]
     pub fn deliver(&self, face: &Face, completion: &ibv_wc) {
         let Some((number, desc)) = self.completed(completion.wr_id) else {
             RcIface::receive_datagram(face, completion);
@@ -207,8 +220,7 @@ impl Rx {
         let (len, pair) = (completion.byte_len as usize, completion.qp_num);
         let at = desc.payload();
         let Some(payload) = len.checked_sub(HEADER_LEN) else {
-            ucs_diag!("rc_verbs: a message without a header for queue pair {pair} is dropped");
-            self.hand_in(number, desc);
+            self.drop_short(number, desc, pair);
             return;
         };
         // SAFETY: the device has written the header right before the payload, inside the buffer.
@@ -223,23 +235,34 @@ impl Rx {
         }
         face.receiving.set(pair);
         // SAFETY: the device has written so many bytes there.
-        if unsafe { face.base.am.invoke_short(header.id, at, payload) } {
-            face.receiving.set(NO_PAIR);
-            self.hand_in(number, desc);
-            return;
+        let mut done = unsafe { face.base.am.invoke_short(header.id, at, payload) };
+        if !done {
+            desc.restore();
+            // SAFETY: the payload stands in a descriptor.
+            let kept = unsafe {
+                let flags = UCT_CB_PARAM_FLAG_DESC;
+                face.base.am.invoke(header.id, at, payload, flags)
+            };
+            done = kept != UCS_INPROGRESS;
         }
-        desc.restore();
-        // SAFETY: the payload stands in a descriptor.
-        let kept = unsafe {
-            let flags = UCT_CB_PARAM_FLAG_DESC;
-            face.base.am.invoke(header.id, at, payload, flags)
-        };
         face.receiving.set(NO_PAIR);
-        if kept == UCS_INPROGRESS {
-            desc.keep();
-            self.free.borrow_mut().push(number);
-        } else {
+        if done {
             self.hand_in(number, desc);
+        } else {
+            self.give_away(number, desc);
         }
+    }
+
+    /// The user keeps this buffer.
+    #[inline(never)]
+    fn give_away(&self, number: u32, desc: OwnedDesc) {
+        desc.keep();
+        self.free.borrow_mut().push(number);
+    }
+
+    #[cold]
+    fn drop_short(&self, number: u32, desc: OwnedDesc, pair: u32) {
+        ucs_diag!("rc_verbs: a message without a header for queue pair {pair} is dropped");
+        self.hand_in(number, desc);
     }
 }
