@@ -1,7 +1,9 @@
 /* The memory domain cuda_cpy: what it can, how it tells memory apart, what it allocates and registers. Prints what UCX
- * prints too; with an argument also the transport, whose copies upstream cannot make on the stand-in. Run by tests/cuda on
- * this library and on upstream's. */
+ * prints too, and the transport's attributes; with an argument it also copies, which upstream cannot on the stand-in. Run
+ * by tests/cuda on this library and on upstream's. */
 #include "../cuda_driver.h"
+
+#include <poll.h>
 
 #include <uct/api/uct.h>
 
@@ -134,16 +136,47 @@ static void registration(void)
     CHECK_EQ(cuMemFree_v2(device), 0);
 }
 
-static void transport(void)
+/* Who sleeps is woken by the ends of copies, whether they were started before the event was armed or after. */
+static void woken(uct_iface_h iface, uct_worker_h worker, uct_ep_h ep, uct_iov_t *iov, CUdeviceptr device)
 {
-    ucs_async_context_t *async;
-    uct_worker_h worker;
-    uct_iface_config_t *config;
-    uct_iface_params_t params = {.field_mask = UCT_IFACE_PARAM_FIELD_OPEN_MODE | UCT_IFACE_PARAM_FIELD_DEVICE,
-                                 .open_mode = UCT_IFACE_OPEN_MODE_DEVICE,
-                                 .mode.device = {.tl_name = "cuda_copy", .dev_name = "cuda"}};
-    uct_iface_h iface;
-    uct_iface_attr_t attr;
+    enum { ROUNDS = 200 };
+    struct pollfd poll_fd = {.events = POLLIN};
+    uct_completion_t completion;
+    ucs_status_t status;
+    unsigned round, slept = 0;
+    int early;
+
+    CHECK_OK(uct_iface_event_fd_get(iface, &poll_fd.fd));
+    CHECK_OK(uct_iface_event_arm(iface, UCT_EVENT_SEND_COMP));
+    CHECK_EQ(poll(&poll_fd, 1, 0), 0);
+    uct_worker_progress(worker);
+    for (round = 0; round < ROUNDS; ++round) {
+        early = round % 2;
+        completion = (uct_completion_t){.count = 1};
+        if (early) {
+            CHECK_OK(uct_iface_event_arm(iface, UCT_EVENT_SEND_COMP));
+        }
+        CHECK_EQ(uct_ep_put_zcopy(ep, iov, 1, device, 0, &completion), UCS_INPROGRESS);
+        while (completion.count > 0) {
+            status = early ? UCS_OK : uct_iface_event_arm(iface, UCT_EVENT_SEND_COMP);
+            early = 0;
+            if (status == UCS_OK) {
+                if (poll(&poll_fd, 1, 5000) != 1) {
+                    FAIL("round %u: nobody woke the sleeper", round);
+                }
+                ++slept;
+            } else {
+                CHECK_EQ(status, UCS_ERR_BUSY);
+            }
+            uct_worker_progress(worker);
+        }
+        CHECK_OK(completion.status);
+    }
+    CHECK(slept >= ROUNDS / 2);
+}
+
+static void copies(uct_iface_h iface, uct_worker_h worker)
+{
     char address[8];
     uct_ep_params_t ep_params = {.field_mask = UCT_EP_PARAM_FIELD_IFACE | UCT_EP_PARAM_FIELD_DEV_ADDR |
                                                UCT_EP_PARAM_FIELD_IFACE_ADDR};
@@ -154,17 +187,6 @@ static void transport(void)
     uct_iov_t iov = {.buffer = bytes, .length = sizeof(bytes), .count = 1};
     ucs_status_t status;
 
-    CHECK_OK(ucs_async_context_create(UCS_ASYNC_MODE_THREAD_SPINLOCK, &async));
-    CHECK_OK(uct_worker_create(async, UCS_THREAD_MODE_SINGLE, &worker));
-    CHECK_OK(uct_md_iface_config_read(md, "cuda_copy", NULL, NULL, &config));
-    CHECK_OK(uct_iface_open(md, worker, &params, config, &iface));
-    uct_config_release(config);
-    uct_iface_progress_enable(iface, UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
-    CHECK_OK(uct_iface_query(iface, &attr));
-    printf("transport: flags %#lx, put %zu %zu, get %zu %zu, latency %g, bandwidth %g + %g, addresses %zu %zu\n",
-           (unsigned long)attr.cap.flags, attr.cap.put.max_short, attr.cap.put.max_zcopy, attr.cap.get.max_short,
-           attr.cap.get.max_zcopy, attr.latency.c, attr.bandwidth.shared, attr.bandwidth.dedicated, attr.device_addr_len,
-           attr.iface_addr_len);
     CHECK_OK(uct_iface_get_address(iface, (void*)address));
     CHECK(uct_iface_is_reachable(iface, (void*)address, (void*)address));
     ep_params.iface = iface;
@@ -180,15 +202,43 @@ static void transport(void)
         uct_worker_progress(worker);
     }
     CHECK_OK(completion.status);
+    woken(iface, worker, ep, &iov, device);
     CHECK_OK(uct_ep_flush(ep, 0, NULL));
     CHECK_EQ(cuMemcpyDtoH_v2(back, device, sizeof(back)), 0);
     CHECK(!memcmp(bytes, back, sizeof(back)));
     CHECK_EQ(uct_ep_am_short(ep, 0, 0, bytes, 8), UCS_ERR_UNSUPPORTED);
     uct_ep_destroy(ep);
+    CHECK_EQ(cuMemFree_v2(device), 0);
+}
+
+static void transport(int with_copies)
+{
+    ucs_async_context_t *async;
+    uct_worker_h worker;
+    uct_iface_config_t *config;
+    uct_iface_params_t params = {.field_mask = UCT_IFACE_PARAM_FIELD_OPEN_MODE | UCT_IFACE_PARAM_FIELD_DEVICE,
+                                 .open_mode = UCT_IFACE_OPEN_MODE_DEVICE,
+                                 .mode.device = {.tl_name = "cuda_copy", .dev_name = "cuda"}};
+    uct_iface_h iface;
+    uct_iface_attr_t attr;
+
+    CHECK_OK(ucs_async_context_create(UCS_ASYNC_MODE_THREAD_SPINLOCK, &async));
+    CHECK_OK(uct_worker_create(async, UCS_THREAD_MODE_SINGLE, &worker));
+    CHECK_OK(uct_md_iface_config_read(md, "cuda_copy", NULL, NULL, &config));
+    CHECK_OK(uct_iface_open(md, worker, &params, config, &iface));
+    uct_config_release(config);
+    uct_iface_progress_enable(iface, UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
+    CHECK_OK(uct_iface_query(iface, &attr));
+    printf("transport: flags %#lx events %#lx, put %zu %zu, get %zu %zu, latency %g, bandwidth %g + %g, addresses %zu %zu\n",
+           (unsigned long)attr.cap.flags, (unsigned long)attr.cap.event_flags, attr.cap.put.max_short, attr.cap.put.max_zcopy, attr.cap.get.max_short,
+           attr.cap.get.max_zcopy, attr.latency.c, attr.bandwidth.shared, attr.bandwidth.dedicated, attr.device_addr_len,
+           attr.iface_addr_len);
+    if (with_copies) {
+        copies(iface, worker);
+    }
     uct_iface_close(iface);
     uct_worker_destroy(worker);
     ucs_async_context_destroy(async);
-    CHECK_EQ(cuMemFree_v2(device), 0);
 }
 
 int main(int argc, char **argv)
@@ -222,9 +272,7 @@ int main(int argc, char **argv)
     same_address();
     allocation();
     registration();
-    if (argc > 1) {
-        transport();
-    }
+    transport(argc > 1);
     CHECK_EQ(cuCtxGetCurrent(&current), 0);
     CHECK(current == context);
     uct_md_close(md);

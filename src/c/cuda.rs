@@ -11,6 +11,7 @@ pub type CUdeviceptr = u64;
 pub type CUcontext = *mut c_void;
 pub type CUstream = *mut c_void;
 pub type CUevent = *mut c_void;
+pub type CUstreamCallback = unsafe extern "C" fn(CUstream, CUresult, *mut c_void);
 pub type CUpointer_attribute = c_uint;
 pub type CUdevice_attribute = c_uint;
 

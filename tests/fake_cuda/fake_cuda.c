@@ -4,7 +4,7 @@
  * Device memory is a memory file that is mapped twice: at the address that the program gets, where any access of the
  * processor is a crash, and where only this library finds it. A copy on a stream happens when somebody has asked for its
  * end several times, or waits for it, so that whoever reads too early reads old bytes; streams advance independently of
- * each other. Calls that need a current context fail without one.
+ * each other. Who wants to be called sees a stream advance by itself, a little later. Calls that need a current context fail without one.
  *
  * The variable FAKE_CUDA has settings, separated by commas:
  *
@@ -39,6 +39,7 @@ typedef struct CUstream_st *CUstream;
 typedef struct CUevent_st *CUevent;
 typedef int CUpointer_attribute;
 typedef int CUdevice_attribute;
+typedef void (*CUstreamCallback)(CUstream, CUresult, void *);
 enum {
     CUDA_SUCCESS = 0,
     CUDA_ERROR_INVALID_VALUE = 1,
@@ -103,10 +104,15 @@ struct task {
     char *to;
     const char *from;
     size_t length;
-    CUevent event; /* instead of a copy */
+    /* Instead of a copy: */
+    CUevent event;
+    CUstreamCallback callback;
+    void *argument;
 };
 
 struct CUstream_st {
+    CUstream next; /* of all */
+    unsigned long long id;
     struct task *first, **last;
     int late; /* questions that are still answered "not ready" */
     CUcontext context;
@@ -124,6 +130,8 @@ static unsigned long long last_id;
 static size_t used[MAX_DEVICES];
 static struct CUctx_st primary[MAX_DEVICES];
 static struct CUstream_st null_stream;
+static CUstream streams;
+static unsigned long long last_stream;
 static __thread CUcontext stack[MAX_DEPTH];
 static __thread int depth;
 
@@ -338,6 +346,9 @@ static int run(CUstream stream, CUevent until)
             stream->last = &stream->first;
         if (event) {
             event->pending = 0;
+        } else if (t->callback) {
+            /* It may not call the driver. */
+            t->callback(stream, (CUresult)CUDA_SUCCESS, t->argument);
         } else {
             char *to = view(t->to, t->length), *from = view(t->from, t->length);
             if (to && from)
@@ -351,6 +362,33 @@ static int run(CUstream stream, CUevent until)
     }
     stream->late = (int)below(late + 1);
     return result;
+}
+
+/* Whether the stream of this number is still there. */
+static int is_live(CUstream stream, unsigned long long id)
+{
+    for (CUstream s = streams; s; s = s->next)
+        if (s == stream && s->id == id)
+            return 1;
+    return 0;
+}
+
+struct delayed {
+    CUstream stream;
+    unsigned long long id;
+    unsigned microseconds;
+};
+
+static void *advance(void *argument)
+{
+    struct delayed *d = argument;
+    usleep(d->microseconds);
+    pthread_mutex_lock(&lock);
+    if (is_live(d->stream, d->id))
+        run(d->stream, NULL);
+    pthread_mutex_unlock(&lock);
+    free(d);
+    return NULL;
 }
 
 static CUstream stream_of(CUstream stream)
@@ -429,6 +467,15 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
     case CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING: *value = 1; break;
     default: *value = 0;
     }
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuDeviceGetName(char *name, int length, CUdevice device)
+{
+    ENTER;
+    if (device < 0 || device >= devices || length <= 0)
+        return leave(CUDA_ERROR_INVALID_DEVICE);
+    snprintf(name, (size_t)length, "no GPU");
     return leave(CUDA_SUCCESS);
 }
 
@@ -755,6 +802,9 @@ CUresult cuStreamCreate(CUstream *stream, unsigned flags)
         abort();
     (*stream)->last = &(*stream)->first;
     (*stream)->context = context;
+    (*stream)->id = ++last_stream;
+    (*stream)->next = streams;
+    streams = *stream;
     return leave(CUDA_SUCCESS);
 }
 
@@ -764,7 +814,27 @@ CUresult cuStreamDestroy_v2(CUstream stream)
     if ((uintptr_t)stream <= 2)
         return leave(CUDA_ERROR_INVALID_HANDLE);
     run(stream, NULL);
+    for (CUstream *s = &streams; *s; s = &(*s)->next)
+        if (*s == stream) {
+            *s = stream->next;
+            break;
+        }
     free(stream);
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void *argument, unsigned flags)
+{
+    ENTER_WITH_CONTEXT;
+    struct delayed *d = malloc(sizeof *d);
+    pthread_t thread;
+    if (!d || flags || !callback || (uintptr_t)stream <= 2)
+        return leave(CUDA_ERROR_INVALID_VALUE);
+    post(stream, (struct task){.callback = callback, .argument = argument});
+    *d = (struct delayed){.stream = stream, .id = stream->id, .microseconds = 100 * below(late + 1)};
+    if (pthread_create(&thread, NULL, advance, d))
+        abort();
+    pthread_detach(thread);
     return leave(CUDA_SUCCESS);
 }
 

@@ -6,9 +6,11 @@
 use super::driver::{Context, Driver, DriverError, call};
 use super::memory::Allocation;
 use crate::c::cuda::*;
+use crate::sys::eventfd::EventFd;
 use crate::sys::lock::Mutex;
-use core::ffi::c_int;
+use core::ffi::{c_int, c_void};
 use core::ptr::null_mut;
+use std::sync::Arc;
 
 /// Streams of the contexts that copies were made for.
 pub struct Streams {
@@ -45,7 +47,7 @@ impl Streams {
         length: usize,
         of: &Allocation,
     ) -> Result<(), DriverError> {
-        self.on_stream(of, |stream| {
+        self.on_stream(of, |_, stream| {
             self.post(to, from, length, stream)?;
             // A stream of the current context.
             call!(unsafe self.driver, cuStreamSynchronize(stream.0))
@@ -63,7 +65,7 @@ impl Streams {
         length: usize,
         of: &Allocation,
     ) -> Result<Copying, DriverError> {
-        self.on_stream(of, |stream| {
+        self.on_stream(of, |context, stream| {
             let mut event = null_mut();
             call!(unsafe self.driver,
                 cuEventCreate(&mut event, CU_EVENT_DISABLE_TIMING)
@@ -71,6 +73,8 @@ impl Streams {
             let copying = Copying {
                 driver: self.driver,
                 event,
+                context,
+                stream,
             };
             self.post(to, from, length, stream)?;
             // An event and a stream of the current context.
@@ -116,11 +120,11 @@ impl Streams {
     fn on_stream<R>(
         &self,
         of: &Allocation,
-        f: impl FnOnce(Stream) -> Result<R, DriverError>,
+        f: impl FnOnce(Context, Stream) -> Result<R, DriverError>,
     ) -> Result<R, DriverError> {
         let context = self.context_of(of)?;
         let _entered = self.driver.enter(context)?;
-        let result = f(self.stream_of(context)?);
+        let result = f(context, self.stream_of(context)?);
         if result.is_err() {
             // The stream may be of another context, which was destroyed before this one got its name.
             self.known.lock().retain(|(of, _)| *of != context);
@@ -177,6 +181,8 @@ impl Drop for Streams {
 pub struct Copying {
     driver: Driver,
     event: CUevent,
+    context: Context,
+    stream: Stream,
 }
 
 impl Copying {
@@ -189,11 +195,33 @@ impl Copying {
         }
     }
 
+    /// Has a descriptor signalled when all copies of its stream have ended that were started until now, or have failed.
+    pub fn signal_when_done(&self, done: &Arc<EventFd>) -> Result<(), DriverError> {
+        let _entered = self.driver.enter(self.context)?;
+        let done = Arc::into_raw(Arc::clone(done)).cast_mut();
+        // A stream of the current context; a function that takes the argument back, once.
+        let asked = call!(unsafe self.driver,
+            cuStreamAddCallback(self.stream.0, signal, done.cast(), 0)
+        );
+        if asked.is_err() {
+            // SAFETY: of `into_raw` above; nobody else has it.
+            drop(unsafe { Arc::from_raw(done) });
+        }
+        asked
+    }
+
     /// Ends when it has ended.
     pub fn wait(&self) -> Result<(), DriverError> {
         // As above.
         call!(unsafe self.driver, cuEventSynchronize(self.event))
     }
+}
+
+/// Called once by a thread of the driver, which may not be called from here.
+unsafe extern "C" fn signal(_stream: CUstream, _result: CUresult, done: *mut c_void) {
+    // SAFETY: of `into_raw` in `signal_when_done`, for this call.
+    let done = unsafe { Arc::from_raw(done.cast::<EventFd>().cast_const()) };
+    done.signal();
 }
 
 impl Drop for Copying {

@@ -27,6 +27,7 @@ functions! {
     cuMemcpyAsync: fn(CUdeviceptr, CUdeviceptr, usize, CUstream) -> CUresult,
     cuStreamCreate: fn(*mut CUstream, c_uint) -> CUresult,
     cuStreamDestroy_v2: fn(CUstream) -> CUresult,
+    cuStreamAddCallback: fn(CUstream, CUstreamCallback, *mut c_void, c_uint) -> CUresult,
     cuStreamSynchronize: fn(CUstream) -> CUresult,
     cuEventCreate: fn(*mut CUevent, c_uint) -> CUresult,
     cuEventDestroy_v2: fn(CUevent) -> CUresult,

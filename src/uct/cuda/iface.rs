@@ -7,6 +7,7 @@ use super::config;
 use super::copier::{Copier, Range};
 use crate::c::*;
 use crate::sys::cuda::Copying;
+use crate::sys::eventfd::EventFd;
 use crate::sys::fork::PerProcess;
 use crate::sys::random::random_u64;
 use crate::ucs::config::{Config, var};
@@ -20,9 +21,11 @@ use crate::uct::base::params::{EpParams, IfaceParams};
 use crate::uct::base::pending::{PendingGroup, PendingQueue};
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::internal::InternalIface;
-use crate::{ucs_diag, ucs_error};
-use core::cell::RefCell;
+use crate::{ucs_debug, ucs_diag, ucs_error};
+use core::cell::{Cell, OnceCell, RefCell};
+use core::ffi::c_int;
 use std::collections::VecDeque;
+use std::os::fd::RawFd;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -47,6 +50,10 @@ pub struct CudaIface {
     address: u64,
     waiting: RefCell<VecDeque<Waiting>>,
     pending: PendingQueue,
+    /// Signalled by the driver; there once somebody has asked for it.
+    event: OnceCell<Arc<EventFd>>,
+    /// The event is armed, and no progress was made since.
+    armed: Cell<bool>,
     bandwidth: f64,
     max_poll: u32,
     max_events: usize,
@@ -71,6 +78,8 @@ impl CudaIface {
             address: PROCESS.get().ok_or(Status::IO_ERROR)?,
             waiting: RefCell::default(),
             pending: PendingQueue::new(),
+            event: OnceCell::new(),
+            armed: Cell::new(false),
             bandwidth: config::bandwidths(config)?.told,
             // One at least, or nothing would ever end.
             max_poll: config.uint(var!(config::IFACE, "MAX_POLL")).max(1),
@@ -97,6 +106,9 @@ impl CudaIface {
         // SAFETY: by the caller's promise.
         match unsafe { self.copier.start(range) }? {
             Some(copying) => {
+                if self.armed.get() {
+                    self.signal_when_done(&copying)?;
+                }
                 let waiting = Waiting::Copy(copying, comp);
                 self.waiting.borrow_mut().push_back(waiting);
                 Ok(Posted::InProgress)
@@ -107,6 +119,27 @@ impl CudaIface {
                 Ok(Posted::Done)
             }
         }
+    }
+
+    fn event(&self) -> Result<&Arc<EventFd>> {
+        if let Some(event) = self.event.get() {
+            return Ok(event);
+        }
+        let event = EventFd::new().map_err(|e| {
+            ucs_error!("{NAME}: no event descriptor: {e}");
+            Status::IO_ERROR
+        })?;
+        Ok(self.event.get_or_init(|| Arc::new(event)))
+    }
+
+    /// Has the event descriptor signalled when a copy has ended. Where the driver does not, progress tells why.
+    fn signal_when_done(&self, copying: &Copying) -> Result<()> {
+        let event = self.event()?;
+        if let Err(e) = copying.signal_when_done(event) {
+            ucs_debug!("{NAME}: no event for the end of a copy: {e}");
+            event.signal();
+        }
+        Ok(())
     }
 
     /// The next completion whose turn it is, with its result.
@@ -166,6 +199,8 @@ impl Iface for CudaIface {
             | UCT_IFACE_FLAG_PUT_ZCOPY
             | UCT_IFACE_FLAG_GET_SHORT
             | UCT_IFACE_FLAG_GET_ZCOPY;
+        attr.cap.event_flags =
+            UCT_IFACE_FLAG_EVENT_SEND_COMP | UCT_IFACE_FLAG_EVENT_RECV | UCT_IFACE_FLAG_EVENT_FD;
         attr.cap.put.max_short = u32::MAX as usize;
         attr.cap.put.max_zcopy = usize::MAX;
         attr.cap.put.opt_zcopy_align = 1;
@@ -183,6 +218,7 @@ impl Iface for CudaIface {
 
     fn progress(face: &Face) -> u32 {
         let mut events = 0;
+        face.armed.set(false);
         while events < face.max_poll
             && let Some((comp, result)) = face.next_done()
         {
@@ -305,6 +341,25 @@ impl Iface for CudaIface {
 
     fn iface_flush(face: &Face, _flags: u32, comp: Completion) -> Result<Posted> {
         face.flush_all(comp)
+    }
+
+    fn event_fd(face: &Face) -> Result<RawFd> {
+        face.event().map(|event| event.raw())
+    }
+
+    /// The driver signals the end of the oldest copy; that of others matters only after it.
+    fn event_arm(face: &Face, _events: c_int) -> Result<()> {
+        face.event()?.clear();
+        match face.waiting.borrow().front() {
+            Some(Waiting::Copy(copying, _)) if !copying.is_done().unwrap_or(true) => {
+                face.signal_when_done(copying)?;
+            }
+            Some(_) => return Err(Status::BUSY),
+            None if !face.pending.is_empty() => return Err(Status::BUSY),
+            None => {}
+        }
+        face.armed.set(true);
+        Ok(())
     }
 }
 
