@@ -5,7 +5,7 @@
 //! the worker's events, as a program does after `ucp_worker_arm`, until the program polls again. It uses the worker under
 //! the lock of MULTI mode, which such a worker has.
 
-use super::wakeup;
+use super::wakeup::{self, Wakeup};
 use super::worker_core::Core;
 #[cfg(not(all(test, loom)))]
 use crate::sys::eventfd::EventFd;
@@ -165,27 +165,39 @@ fn run(handover: &Handover, mut progress: impl FnMut(u32) -> Pause, pause: impl 
 /// Makes progress until there is nothing to do, and arms the worker's events.
 fn make_progress(worker: &Core, handover: &Handover, seen: u32) -> Pause {
     let _guard = worker.lock.lock();
+    let arm = || match wakeup::arm_thread(worker, handover) {
+        _ if worker.unexpected.is_paused() => Pause::Look,
+        Ok(()) => Pause::Event,
+        Err(_) => Pause::Yield,
+    };
+    rounds(&worker.wakeup, handover, seen, || worker.progress(), arm)
+}
+
+/// Rounds of progress, with the worker's lock held.
+fn rounds(
+    wakeup: &Wakeup,
+    handover: &Handover,
+    seen: u32,
+    mut progress: impl FnMut() -> u32,
+    arm: impl FnOnce() -> Pause,
+) -> Pause {
     for _ in 0..MAX_ROUNDS {
         if handover.polls() != seen {
             return Pause::Yield;
         }
-        if worker.progress() == 0 {
-            return match wakeup::arm_thread(worker, handover) {
-                _ if worker.unexpected.is_paused() => Pause::Look,
-                Ok(()) => Pause::Event,
-                Err(_) => Pause::Yield,
-            };
+        if progress() == 0 {
+            return arm();
         }
-        worker.wakeup.thread_worked();
+        wakeup.thread_worked();
     }
     Pause::Yield
 }
 
 /// Every order of events. `tests/loom` runs it.
 #[cfg(all(test, loom))]
-mod model {
+pub mod model {
     use super::*;
-    use crate::ucp::wakeup::Wakeup;
+    use crate::c::UCP_FEATURE_WAKEUP;
     use core::cell::Cell;
     use loom::sync::{Arc, Condvar, Mutex};
     use loom::thread;
@@ -217,22 +229,31 @@ mod model {
             -1
         }
 
-        fn wait_until_readable(&self) {
+        /// Whoever sleeps on this and on another descriptor looks at that one again.
+        fn other_is_readable(&self) {
+            drop(self.set.lock().unwrap());
+            self.change.notify_all();
+        }
+
+        /// Sleeps until this one or the other descriptor is readable.
+        fn wait_until_readable(&self, other: impl Fn() -> bool) {
             let mut set = self.set.lock().unwrap();
-            while !*set {
+            while !*set && !other() {
                 set = self.change.wait(set).unwrap();
             }
         }
     }
 
-    /// A worker with one interface, which progress disarms.
+    /// A worker with one interface, which progress disarms. One message comes to it.
     struct Model {
         lock: Mutex<()>,
         wakeup: Wakeup,
         /// With the lock held, as the rings have their own models.
-        came: Cell<u32>,
+        came: Cell<bool>,
         iface_armed: Cell<bool>,
-        handled: Cell<u32>,
+        handled: Cell<bool>,
+        /// The interface's descriptor.
+        iface_readable: AtomicBool,
     }
 
     // SAFETY: the cells and the wake-up are used with the lock held.
@@ -241,6 +262,17 @@ mod model {
     unsafe impl Sync for Model {}
 
     impl Model {
+        fn new() -> Arc<Model> {
+            Arc::new(Model {
+                lock: Mutex::new(()),
+                wakeup: Wakeup::new(u64::from(UCP_FEATURE_WAKEUP), true).unwrap(),
+                came: Cell::new(false),
+                iface_armed: Cell::new(false),
+                handled: Cell::new(false),
+                iface_readable: AtomicBool::new(false),
+            })
+        }
+
         fn locked<R>(&self, body: impl FnOnce() -> R) -> R {
             let _guard = self.lock.lock().unwrap();
             body()
@@ -250,20 +282,37 @@ mod model {
             self.wakeup.thread().unwrap()
         }
 
+        fn signal(&self) -> &EventFd {
+            self.wakeup.signal().unwrap()
+        }
+
+        fn is_readable(&self) -> bool {
+            self.iface_readable.load(Ordering::Acquire)
+        }
+
         fn progress(&self) -> u32 {
             self.iface_armed.set(false);
-            let came = self.came.replace(0);
-            self.handled.set(self.handled.get() + came);
-            came
+            self.iface_readable.store(false, Ordering::Release);
+            let came = self.came.replace(false);
+            if came {
+                self.handled.set(true);
+            }
+            u32::from(came)
         }
 
         fn message(&self) {
-            self.locked(|| {
-                self.came.set(self.came.get() + 1);
-                if self.iface_armed.replace(false) {
-                    self.handover().wake();
+            let readable = self.locked(|| {
+                self.came.set(true);
+                let readable = self.iface_armed.replace(false);
+                if readable {
+                    self.iface_readable.store(true, Ordering::Release);
                 }
+                readable
             });
+            if readable {
+                self.handover().event.other_is_readable();
+                self.signal().other_is_readable();
+            }
         }
 
         fn poll(&self) {
@@ -273,59 +322,113 @@ mod model {
             });
         }
 
-        fn thread_progress(&self, seen: u32, most: u32) -> Pause {
+        /// As `ucp_worker_arm`; whether the program may sleep.
+        fn arm(&self) -> bool {
             self.locked(|| {
-                if self.handover().polls() != seen {
-                    return Pause::Yield;
+                if self.wakeup.take_news() || self.came.get() {
+                    return false;
                 }
-                if self.progress() > 0 {
-                    if self.handled.get() == most {
-                        self.handover().ends.store(true, Ordering::Release);
-                    }
-                    return Pause::Yield;
-                }
-                if self.handled.get() == most {
-                    self.handover().ends.store(true, Ordering::Release);
-                    return Pause::Yield;
-                }
-                if self.handover().clear() {
+                self.iface_armed.set(true);
+                self.wakeup.note_armed();
+                true
+            })
+        }
+
+        fn sleep(&self) {
+            self.signal().wait_until_readable(|| self.is_readable());
+        }
+
+        fn thread_progress(&self, seen: u32) -> Pause {
+            let handover = self.handover();
+            let arm = || {
+                if handover.clear() {
                     return Pause::Yield;
                 }
                 self.iface_armed.set(true);
                 self.wakeup.note_thread_armed();
                 Pause::Event
-            })
+            };
+            self.locked(|| rounds(&self.wakeup, handover, seen, || self.progress(), arm))
         }
+
+        /// The progress thread; `progress` is `thread_progress` and what a test adds.
+        fn run_thread(&self, progress: impl FnMut(u32) -> Pause) {
+            let handover = self.handover();
+            run(handover, progress, |pause| match pause {
+                Pause::Event => handover.event.wait_until_readable(|| self.is_readable()),
+                Pause::Own => handover.event.wait_until_readable(|| false),
+                Pause::Look | Pause::Yield => thread::yield_now(),
+            });
+        }
+
+        fn end_thread(&self) {
+            self.handover().ends.store(true, Ordering::Release);
+            self.handover().wake();
+        }
+    }
+
+    fn in_all_orders(test: impl Fn(Arc<Model>) + Send + Sync + 'static) {
+        let mut all_orders = loom::model::Builder::new();
+        all_orders.max_branches = 10_000;
+        all_orders.check(move || test(Model::new()));
     }
 
     /// A message comes while the program polls once, and never again: the thread handles it, whenever it had armed.
     #[test]
     fn a_program_that_stops_polling_loses_no_message() {
-        let mut all_orders = loom::model::Builder::new();
-        all_orders.max_branches = 10_000;
-        all_orders.check(|| {
-            let model = Arc::new(Model {
-                lock: Mutex::new(()),
-                wakeup: Wakeup::new(0, true).unwrap(),
-                came: Cell::new(0),
-                iface_armed: Cell::new(false),
-                handled: Cell::new(0),
-            });
+        in_all_orders(|model| {
             let (peer, program) = (model.clone(), model.clone());
             let peer = thread::spawn(move || peer.message());
             let program = thread::spawn(move || program.poll());
-            let handover = model.handover();
-            run(
-                handover,
-                |seen| model.thread_progress(seen, 1),
-                |pause| match pause {
-                    Pause::Event => handover.event.wait_until_readable(),
-                    _ => thread::yield_now(),
-                },
-            );
+            model.run_thread(|seen| {
+                let pause = model.thread_progress(seen);
+                if !model.locked(|| model.handled.get()) {
+                    return pause;
+                }
+                model.handover().ends.store(true, Ordering::Release);
+                Pause::Yield
+            });
             peer.join().unwrap();
             program.join().unwrap();
-            assert_eq!(model.handled.get(), 1);
+        });
+    }
+
+    /// A program looks whether its message has come, and sleeps otherwise: whoever handles it, and whenever, it wakes up.
+    fn a_program_that_sleeps(waits: impl Fn(&Model) + Copy + Send + Sync + 'static) {
+        in_all_orders(move |model| {
+            let (peer, progress_thread) = (model.clone(), model.clone());
+            let peer = thread::spawn(move || peer.message());
+            let progress_thread = thread::spawn(move || {
+                progress_thread.run_thread(|seen| progress_thread.thread_progress(seen));
+            });
+            while !model.locked(|| model.handled.get()) {
+                waits(&model);
+            }
+            model.end_thread();
+            peer.join().unwrap();
+            progress_thread.join().unwrap();
+        });
+    }
+
+    #[test]
+    fn a_program_that_sleeps_on_the_descriptor_is_woken() {
+        a_program_that_sleeps(|model| {
+            if model.arm() {
+                model.sleep();
+            }
+            model.poll();
+        });
+    }
+
+    #[test]
+    fn a_program_in_wait_is_woken() {
+        a_program_that_sleeps(|model| {
+            let waits = model.handover().waits();
+            if model.arm() {
+                model.sleep();
+            }
+            drop(waits);
+            model.poll();
         });
     }
 }

@@ -6,9 +6,12 @@
 
 use super::counters::Counter;
 use super::progress_thread::Handover;
+#[cfg(all(test, loom))]
+use super::progress_thread::model::EventFd;
 use super::worker_core::Core;
 use crate::c::*;
 use crate::sys::epoll::{self, Epoll};
+#[cfg(not(all(test, loom)))]
 use crate::sys::eventfd::EventFd;
 use crate::sys::poll;
 use crate::ucs::{Result, Status};
@@ -70,6 +73,11 @@ impl Wakeup {
         self.thread.as_ref()
     }
 
+    /// What `poke` signals, if the worker has wake-up.
+    pub fn signal(&self) -> Option<&EventFd> {
+        self.signal.as_ref()
+    }
+
     /// Makes the descriptor readable, from any thread.
     pub fn poke(&self) {
         if let Some(signal) = &self.signal {
@@ -92,6 +100,18 @@ impl Wakeup {
     pub fn thread_worked(&self) {
         self.thread_worked.set(true);
         self.work_came();
+    }
+
+    /// Takes what the program has to look at before it sleeps: a signal, or that the progress thread has done something
+    /// since the last time, as the program may have looked at its requests before.
+    pub fn take_news(&self) -> bool {
+        let signalled = self.signal.as_ref().is_some_and(EventFd::clear);
+        self.thread_worked.take() || signalled
+    }
+
+    /// The program is about to sleep.
+    pub fn note_armed(&self) {
+        self.armed.update(|armed| armed | PROGRAM);
     }
 
     /// The program calls progress, which is no longer up to the progress thread.
@@ -152,7 +172,7 @@ pub fn fd(w: &Core) -> Result<RawFd> {
 
 /// The eventfd of `signal`. `UNSUPPORTED` when the context was made without wake-up.
 fn own_signal(w: &Core) -> Result<&EventFd> {
-    w.wakeup.signal.as_ref().ok_or_else(|| {
+    w.wakeup.signal().ok_or_else(|| {
         crate::ucs_error!(
             "the worker has no event descriptor: UCP_FEATURE_WAKEUP was not asked for"
         );
@@ -222,18 +242,16 @@ impl Set {
     }
 }
 
-/// Arms the descriptor. `BUSY` when there is something to progress first, or when the progress thread has done something
-/// since the last time: the program may have looked at its requests before.
+/// Arms the descriptor. `BUSY` when there is something to look at or to progress first.
 pub fn arm(w: &Core) -> Result<()> {
     set(w)?;
-    let has_work = own_signal(w)?.clear() || (w.hooks().wants_progress)(w);
-    if w.wakeup.thread_worked.take() || has_work {
+    if w.wakeup.take_news() || (w.hooks().wants_progress)(w) {
         return Err(Status::BUSY);
     }
     if wants_events(w) {
         arm_ifaces(w)?;
     }
-    w.wakeup.armed.update(|armed| armed | PROGRAM);
+    w.wakeup.note_armed();
     Ok(())
 }
 
