@@ -66,7 +66,7 @@ static void variable_without_effect(void)
 {
     ucp_context_h context;
 
-    setenv("UCX_FENCE_MODE", "strong", 1);
+    setenv("UCX_FLUSH_WORKER_EPS", "n", 1);
     CHECK_OK(init(UCP_FEATURE_TAG, &context));
     ucp_cleanup(context);
     CHECK_OK(init(UCP_FEATURE_TAG, &context));
@@ -755,7 +755,7 @@ static const struct {
     MISTAKE(value_of_a_variable, "UCX_RNDV_THRESH", "8 parsecs"),
     MISTAKE(misspelled_transport, "tpc", "tcp"),
     MISTAKE(unknown_device, "eth77", "UCX_NET_DEVICES"),
-    MISTAKE(variable_without_effect, "UCX_FENCE_MODE", "no effect"),
+    MISTAKE(variable_without_effect, "UCX_FLUSH_WORKER_EPS", "no effect"),
     MISTAKE(log_level, "UCX_LOG_LEVEL", "loud"),
     MISTAKE(name_for_modify, "NO_SUCH_OPTION"),
     MISTAKE(text_for_modify, "ZCOPY_THRESH", "many"),

@@ -37,7 +37,8 @@ pub const RNDV_SCHEMES: &[&str] = &[
     "rkey_ptr",
 ];
 pub const ATOMIC_MODES: &[&str] = &["cpu", "device", "guess"];
-pub const FENCE_MODES: &[&str] = &["weak", "strong", "auto", "ep_based"];
+const FENCE_MODES: &[&str] = &["weak", STRONG_FENCE, "auto", "ep_based"];
+const STRONG_FENCE: &str = "strong";
 const VERSIONS: &[&str] = &["v1", "v2"];
 const OP_FLAGS: &[&str] = &["no_imm_cmpl", "fast_cmpl", "force_imm_cmpl", "multi_send"];
 /// What they are in `ucp_request_param_t`.
@@ -55,6 +56,11 @@ pub fn extra_op_flags(config: &Config) -> u32 {
     flags
         .filter(|(bit, _)| given >> bit & 1 != 0)
         .fold(0, |all, (_, flag)| all | flag)
+}
+
+/// Whether a fence waits until all accesses are complete.
+pub fn has_strong_fences(config: &Config) -> bool {
+    FENCE_MODES[config.enum_index(var!(TABLE, "FENCE_MODE"))] == STRONG_FENCE
 }
 
 const PLACES: &[(&str, &str)] = &[
@@ -496,12 +502,11 @@ pub static TABLE: Table = Table {
             "Flush a worker by flushing its endpoints.",
             "a worker is flushed endpoint by endpoint",
         ),
-        Row::without_effect(
+        Row::new(
             "FENCE_MODE",
             "auto",
-            &Kind::Enum(FENCE_MODES),
-            "What a fence orders: by transport (weak), by waiting (strong), by endpoint, or as fits.",
-            "a fence waits where a transport does not keep the order",
+            Kind::Enum(FENCE_MODES),
+            "Orders the accesses of each endpoint, waiting where its transport does not keep the order (weak, auto, ep_based), or waits until all are complete, so that those of different endpoints are in order too (strong).",
         ),
         Row::without_effect(
             "UNIFIED_MODE",

@@ -7,7 +7,7 @@
 
 use super::after_fork;
 use super::buffers::Buffers;
-use super::config::{TABLE, extra_op_flags};
+use super::config::{TABLE, extra_op_flags, has_strong_fences};
 use super::context::{Context, unique_id};
 use super::counters::Counters;
 use super::idle;
@@ -134,6 +134,8 @@ pub struct Core {
     general_paths: bool,
     /// `UCX_EXTRA_OP_ATTR_FLAGS`, as `UCP_OP_ATTR_FLAG_*`.
     pub extra_flags: u32,
+    /// `UCX_FENCE_MODE=strong`.
+    pub strong_fences: bool,
     pub buffers: Buffers,
     pub unexpected: Unexpected,
     pub wakeup: Wakeup,
@@ -183,6 +185,7 @@ impl Core {
             examines_operations,
             general_paths: examines_operations || params.thread_mode == UCS_THREAD_MODE_MULTI,
             extra_flags,
+            strong_fences: has_strong_fences(&context.config),
             uuid: unique_id(),
             inherited: Cell::new(false),
             refused_process: Cell::new(false),

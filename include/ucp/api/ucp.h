@@ -1961,7 +1961,8 @@ ucs_status_t ucp_dt_query(ucp_datatype_t datatype,
                           ucp_datatype_attr_t *attr);
 
 /**
- * Orders operations: those after the call take effect after those before it, on each endpoint.
+ * Orders operations: those after the call take effect after those before it, on each endpoint; on all of them with
+ * UCX_FENCE_MODE=strong, with which it waits and callbacks are called meanwhile.
  *
  * @param[in] worker Worker of `ucp_worker_create`, not destroyed yet.
  * @return UCS_OK, or the error of a transport.

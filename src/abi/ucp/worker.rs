@@ -434,7 +434,8 @@ pub unsafe extern "C" fn ucp_worker_signal(worker: ucp_worker_h) -> ucs_status_t
     code_of(&wakeup::signal(unsafe { param::worker(worker) }))
 }
 
-/// Orders operations: those after the call take effect after those before it, on each endpoint.
+/// Orders operations: those after the call take effect after those before it, on each endpoint; on all of them with
+/// UCX_FENCE_MODE=strong, with which it waits and callbacks are called meanwhile.
 ///
 /// - `worker` (in): Worker of `ucp_worker_create`, not destroyed yet.
 /// - returns: UCS_OK, or the error of a transport.
@@ -448,8 +449,11 @@ pub unsafe extern "C" fn ucp_worker_fence(worker: ucp_worker_h) -> ucs_status_t 
     non_null!(UCS_ERR_INVALID_PARAM; worker);
     // SAFETY: a live worker.
     let w = unsafe { param::worker(worker) };
-    let _guard = enter(w);
-    code_of(&flush::fence(w))
+    let posted = {
+        let _guard = enter(w);
+        flush::fence(w)
+    };
+    super::ep::wait(w, posted)
 }
 
 /// Waits until all operations of a worker are complete at the peers. It makes progress, so

@@ -259,9 +259,13 @@ pub fn worker(w: &Core, param: &Param) -> Result<Posted> {
 ///
 /// Messages of an endpoint stay in order, and direct stores are ordered by the processor's fence. Accesses that follow
 /// accesses by messages also use messages. Copies by the kernel in flight are waited for, which needs no help of a
-/// peer.
-pub fn fence(w: &Core) -> Result<()> {
+/// peer. With `UCX_FENCE_MODE=strong` it is a flush.
+pub fn fence(w: &Core) -> Result<Posted> {
     w.check_process()?;
+    if w.strong_fences {
+        crate::ucs::sync::fence(crate::ucs::sync::Ordering::SeqCst);
+        return worker(w, &Param::PLAIN);
+    }
     while w.kernel_copies.get() > 0 {
         w.progress();
     }
@@ -275,5 +279,5 @@ pub fn fence(w: &Core) -> Result<()> {
     for iface in &w.ifaces {
         iface.internal().fence()?;
     }
-    Ok(())
+    Ok(Posted::Done)
 }
