@@ -265,6 +265,15 @@ static void memory_not_unmapped(void)
     side_close(&side);
 }
 
+static void endpoint_not_closed(void)
+{
+    side_t side = one_side(UCP_FEATURE_TAG);
+    ucp_ep_h ep = side_connect(&side, side.address);
+
+    ucp_request_free(ucp_tag_send_sync_nbx(ep, data, 8, 1, &plain));
+    side_close(&side);
+}
+
 static void request_freed_twice(void)
 {
     side_t side = one_side(UCP_FEATURE_TAG);
@@ -774,6 +783,7 @@ static const struct {
     MISTAKE(too_little_memory, "1099511627776", "allocated"),
     MISTAKE(request_not_freed, "request 0x", "tag receive of 8 bytes"),
     MISTAKE(memory_not_unmapped, "ucp_mem_unmap"),
+    MISTAKE(endpoint_not_closed, "1 of its 1 open endpoints", "ucp_ep_close_nbx"),
     MISTAKE(request_freed_twice, "freed"),
     MISTAKE(context_of_a_parent, "fork"),
     MISTAKE(garbage_address, "address"),

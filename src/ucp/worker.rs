@@ -12,7 +12,7 @@ use super::config::TABLE;
 use super::context::Context;
 use super::ep::keepalive::{self, Keepalive};
 use super::ep::table::{Endpoints, EpHooks};
-use super::ep::{End, Ep, MadeBy};
+use super::ep::{End, Ep, EpRef, MadeBy};
 use super::failover::{self, FailoverState};
 use super::handlers;
 use super::idle;
@@ -296,6 +296,29 @@ impl Worker {
         some.map(|req| (req, req.describe())).collect()
     }
 
+    /// Tells of endpoints that the application has not closed: at WARN of those whose operations come to nothing by that.
+    fn report_open_endpoints(&self) {
+        let eps = self.endpoints.eps.borrow();
+        let open: Vec<_> = eps.iter().filter(|ep| ep.has_callbacks()).collect();
+        let loses = |ep: &&EpRef| ep.send_queue.has_unsent() || !ep.has_no_outstanding();
+        let losing: Vec<_> = open.iter().copied().filter(loses).collect();
+        let (name, count) = (&self.params.name, open.len());
+        if losing.is_empty() {
+            if count > 0 {
+                ucs_diag!("worker '{name}': {count} open endpoints are closed with it");
+            }
+            return;
+        }
+        ucs_warn!(
+            "worker '{name}': {} of its {count} open endpoints have operations under way, which end here: call \
+             ucp_ep_close_nbx() before ucp_worker_destroy()",
+            losing.len()
+        );
+        for ep in losing.into_iter().take(DESCRIBED_LEAKS) {
+            ucs_warn!("  endpoint {}", ep.name());
+        }
+    }
+
     /// Warns of requests that the application has not freed; `before` is what some of them were.
     fn report_leaks(&self, before: &[(Req, String)]) {
         let out = self.requests.out();
@@ -321,6 +344,7 @@ impl Drop for Worker {
         after_fork::unregister(self);
         let tells_leaks = self.params.flags & u64::from(UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK) == 0;
         let leaks = tells_leaks.then(|| self.describe_requests());
+        self.report_open_endpoints();
         self.keepalive.stop();
         self.wireup.unproven.stop();
         // Destroying one may destroy others, and may make others, for replies.
