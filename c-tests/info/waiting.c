@@ -1,4 +1,4 @@
-/* Sends three messages to itself, posts a receive that none of them matches, and makes progress until its stdin ends. */
+/* Sends three messages to itself, posts two receives that none of them matches, and makes progress until its stdin ends. */
 #include <ucp/api/ucp.h>
 
 #include "peers.h"
@@ -13,7 +13,7 @@ int main(void)
     struct pollfd input = {.fd = 0, .events = POLLIN};
     side_t side;
     ucp_ep_h ep;
-    void *receive;
+    void *receives[2];
     int i;
 
     side_open(&side, UCP_FEATURE_TAG, UCS_THREAD_MODE_SINGLE);
@@ -21,15 +21,19 @@ int main(void)
     for (i = 0; i < 3; ++i) {
         request_finish(side.worker, ucp_tag_send_nbx(ep, data, 8, 1, &plain));
     }
-    receive = ucp_tag_recv_nbx(side.worker, data, sizeof(data), 77, -1, &plain);
-    CHECK(UCS_PTR_IS_PTR(receive));
+    for (i = 0; i < 2; ++i) {
+        receives[i] = ucp_tag_recv_nbx(side.worker, data, (i == 0) ? sizeof(data) : 16, 77, -1, &plain);
+        CHECK(UCS_PTR_IS_PTR(receives[i]));
+    }
     printf("waits\n");
     fflush(stdout);
     while (poll(&input, 1, 0) == 0) {
         ucp_worker_progress(side.worker);
     }
-    ucp_request_cancel(side.worker, receive);
-    CHECK_STATUS(side_wait(&side, &side, receive), UCS_ERR_CANCELED);
+    for (i = 0; i < 2; ++i) {
+        ucp_request_cancel(side.worker, receives[i]);
+        CHECK_STATUS(side_wait(&side, &side, receives[i]), UCS_ERR_CANCELED);
+    }
     side_close(&side);
     return 0;
 }

@@ -363,6 +363,14 @@ impl RequestSlot {
         Some(RequestSlot { at, foreign: false })
     }
 
+    /// Its operation begins.
+    #[inline(always)]
+    pub fn begin(&self, worker: &Core) {
+        if unexpected::begin_op(worker) && !self.foreign {
+            worker.requests().note_time(self.at);
+        }
+    }
+
     /// Makes the request of an operation. Every field is written in place: a request built elsewhere would be copied.
     #[inline(always)]
     pub fn fill(self, worker: &Core, op: Op, callback: Callback) -> Req {
@@ -416,7 +424,7 @@ impl Request {
     #[inline(always)]
     pub fn create(worker: &Core, param: &Param, op: Op) -> Result<Req> {
         let slot = Request::allocate(worker, param)?;
-        unexpected::begin_op(worker);
+        slot.begin(worker);
         Ok(slot.fill(worker, op, Callback::None))
     }
 

@@ -26,6 +26,10 @@ pub struct Unexpected {
     hard_limit: usize,
     bytes: Cell<usize>,
     paused: Cell<bool>,
+    /// The time at which operations begin is noted.
+    timed: Cell<bool>,
+    /// Paused or timed.
+    begins_slowly: Cell<bool>,
     /// Whether the log line about the limit was written.
     warned: Cell<bool>,
     /// Incomplete operations.
@@ -44,6 +48,8 @@ impl Unexpected {
             hard_limit: limit.saturating_mul(2).max(memory / 2),
             bytes: Cell::new(0),
             paused: Cell::new(false),
+            timed: Cell::new(false),
+            begins_slowly: Cell::new(false),
             warned: Cell::new(false),
             ops_in_flight: Cell::new(0),
         }
@@ -58,8 +64,15 @@ impl Unexpected {
         self.paused.get()
     }
 
+    /// From now on `begin_op` says that the time has to be noted.
+    pub fn set_timed(&self) {
+        self.timed.set(true);
+        self.begins_slowly.set(true);
+    }
+
     fn set_paused(&self, worker: &Core, paused: bool) {
         self.paused.set(paused);
+        self.begins_slowly.set(paused || self.timed.get());
         (worker.hooks().on_pause)(worker, paused);
     }
 }
@@ -104,12 +117,20 @@ pub fn sub(worker: &Core, bytes: usize) {
     }
 }
 
-/// An operation begins; receiving resumes, since its messages may stand behind unexpected ones.
+/// An operation begins; receiving resumes, since its messages may stand behind unexpected ones. Whether the time has to be
+/// noted.
 #[inline]
-pub fn begin_op(worker: &Core) {
+#[must_use]
+pub fn begin_op(worker: &Core) -> bool {
     let u = &worker.unexpected;
     u.ops_in_flight.set(u.ops_in_flight.get().wrapping_add(1));
+    u.begins_slowly.get() && begin_slowly(worker)
+}
+
+#[cold]
+fn begin_slowly(worker: &Core) -> bool {
     resume_if_paused(worker);
+    worker.unexpected.timed.get()
 }
 
 /// As `begin_op`, outside a receive pause.

@@ -155,6 +155,9 @@ impl Worker {
             progress_thread: None,
         });
         core::ptr::from_mut(worker.as_mut()).expose_provenance();
+        if worker.is_inspected {
+            worker.tag.close_fifo();
+        }
         // Memory is taken near the processor that touches it first.
         let _near = worker.params.cpu_mask.as_ref().map(cpu::Near::to);
         worker.open_ifaces(context)?;
@@ -167,8 +170,7 @@ impl Worker {
         after_fork::register(&worker);
         // SAFETY: boxed; `Drop` ends the inspection before anything else.
         let remote = unsafe { Remote::new(&worker) };
-        let has_socket = context.config.bool(var!(TABLE, "INFO_SOCKET"));
-        worker.inspection.begin(remote, has_socket);
+        worker.inspection.begin(remote, worker.is_inspected);
         if let Some(handover) = worker.wakeup.thread().cloned() {
             worker.progress_thread = Some(ProgressThread::start(&worker, handover)?);
         }

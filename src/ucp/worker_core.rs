@@ -132,6 +132,9 @@ pub struct Core {
     tells_memory: bool,
     examines_operations: bool,
     general_paths: bool,
+    general_receives: bool,
+    /// `UCX_INFO_SOCKET`: other processes may ask for its state.
+    pub is_inspected: bool,
     /// `UCX_EXTRA_OP_ATTR_FLAGS`, as `UCP_OP_ATTR_FLAG_*`.
     pub extra_flags: u32,
     /// `UCX_FENCE_MODE=strong`.
@@ -178,19 +181,27 @@ impl Core {
         let examines_operations = tells_memory
             || extra_flags != 0
             || ProtocolInfo::of(&context.config) == ProtocolInfo::Used;
+        let general_paths = examines_operations || params.thread_mode == UCS_THREAD_MODE_MULTI;
+        let is_inspected = context.config.bool(var!(TABLE, "INFO_SOCKET"));
+        let unexpected = Unexpected::new(&context.config);
+        if is_inspected {
+            unexpected.set_timed();
+        }
         Ok(Core {
             context,
             hooks,
             tells_memory,
             examines_operations,
-            general_paths: examines_operations || params.thread_mode == UCS_THREAD_MODE_MULTI,
+            general_paths,
+            general_receives: general_paths || is_inspected,
+            is_inspected,
             extra_flags,
             strong_fences: has_strong_fences(&context.config),
             uuid: unique_id(),
             inherited: Cell::new(false),
             refused_process: Cell::new(false),
             buffers: Buffers::new(&context.config.sizes(var!(TABLE, "RX_MPOOL_SIZES"))),
-            unexpected: Unexpected::new(&context.config),
+            unexpected,
             wakeup: Wakeup::new(context.params.features, progress_thread)?,
             uct: WorkerHandle::create(core::ptr::null_mut()),
             ifaces: Vec::new(),
@@ -248,6 +259,12 @@ impl Core {
     #[inline(always)]
     pub fn takes_general_paths(&self) -> bool {
         self.general_paths
+    }
+
+    /// Whether its receives take no shortcut: the same, or the time of each is noted.
+    #[inline(always)]
+    pub fn receives_by_general_paths(&self) -> bool {
+        self.general_receives
     }
 
     /// The callbacks of progress.

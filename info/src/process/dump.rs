@@ -99,7 +99,11 @@ fn write_worker(out: &mut String, worker: &Value) {
             printable(&request["request"]),
             printable(&request["waits_for"]),
         );
-        let _ = writeln!(out, "    {what}{by}\n      waits for {why}");
+        let since = match request["age_ms"].as_u64() {
+            Some(age) => format!(", for {}.{:03} s", age / 1000, age % 1000),
+            None => String::new(),
+        };
+        let _ = writeln!(out, "    {what}{by}\n      waits for {why}{since}");
     }
     write_rest(out, worker, "requests", "requests_pending");
 }
@@ -148,7 +152,7 @@ mod tests {
         let worker = json!({
             "name": "a\u{1b}[2Jb", "makes_progress": true, "counters": {"sent": {"short": {"count": 3}}, "retries": 0},
             "requests_pending": 3, "requests_not_freed": 1, "unexpected_bytes_held": 0,
-            "requests": [{"request": "tag receive of 8 bytes: posted", "waits_for": "a message"}],
+            "requests": [{"request": "tag receive of 8 bytes: posted", "waits_for": "a message", "age_ms": 12034}],
         });
         let said = described(&json!({"pid": 7, "host": "h", "library": "l", "workers": [worker]}));
         assert!(
@@ -156,7 +160,7 @@ mod tests {
             "{said}"
         );
         assert!(
-            said.contains("waits for a message\n    and 2 more requests\n"),
+            said.contains("waits for a message, for 12.034 s\n    and 2 more requests\n"),
             "{said}"
         );
     }

@@ -336,7 +336,7 @@ unsafe fn recv_plain(
     immediate: bool,
     callback: impl FnOnce() -> Callback,
 ) -> Option<ucs_status_ptr_t> {
-    if from.worker().takes_general_paths() {
+    if from.worker().receives_by_general_paths() {
         return None;
     }
     if immediate && recv::take_small(from, to) {
@@ -397,7 +397,7 @@ unsafe fn take_or_post(
     // SAFETY: by the caller's promise.
     unsafe {
         let from = self::ep(h);
-        if let Some(to) = to.filter(|_| !from.worker().takes_general_paths())
+        if let Some(to) = to.filter(|_| !from.worker().receives_by_general_paths())
             && let Some(bytes) = recv::take_plain(from, to)
         {
             return done(bytes, length);

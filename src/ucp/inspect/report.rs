@@ -4,9 +4,10 @@
 use crate::c::*;
 use crate::ucp::ep::{Ep, EpRef, Task};
 use crate::ucp::op::Op;
-use crate::ucp::request::Request;
+use crate::ucp::request::Req;
 use crate::ucp::worker_core::{Core, OpenIface};
 use crate::ucs::json::{Object, text};
+use core::cmp::Reverse;
 
 /// Endpoints, and requests, of a worker that are told one by one.
 const MOST_ENDPOINTS: usize = 256;
@@ -55,13 +56,15 @@ pub fn worker(core: &Core) -> String {
         .collect();
     object.list("endpoints", &told);
     let out = core.requests().out();
-    let pending: Vec<_> = out.iter().filter(|req| !req.is_done()).collect();
+    let mut pending: Vec<_> = out.iter().filter(|req| !req.is_done()).collect();
+    // The oldest first.
+    pending.sort_by_key(|req| Reverse(core.requests().age(**req)));
     object.number("requests_pending", pending.len() as u64);
     object.number("requests_not_freed", (out.len() - pending.len()) as u64);
     let told: Vec<_> = pending
         .into_iter()
         .take(MOST_REQUESTS)
-        .map(|req| request(req))
+        .map(|req| request(*req))
         .collect();
     object.list("requests", &told);
     object.end()
@@ -118,10 +121,13 @@ fn task_text(task: &Task) -> String {
     }
 }
 
-fn request(req: &Request) -> String {
+fn request(req: Req) -> String {
     let mut object = Object::new();
     object.text("request", &req.describe());
     object.text("waits_for", req.waits_for());
+    if let Some(age) = req.worker().requests().age(req) {
+        object.number("age_ms", age.as_millis() as u64);
+    }
     if let Some(ep) = req.with_op(|op| endpoint_of(op)) {
         object.text("endpoint", &ep.name());
     }

@@ -5,6 +5,7 @@
 //! a peer answers has an id, which is stale once the request has completed.
 
 use super::{Req, Request};
+use crate::sys::clock;
 use crate::ucp::worker_core::{Core, FloorState};
 use crate::ucs::slots::Slots;
 use crate::ucs::{Result, Status};
@@ -13,7 +14,8 @@ use crate::wire::id::RequestId;
 use core::alloc::Layout;
 use core::cell::{Cell, RefCell};
 use core::ptr::NonNull;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::time::Duration;
 
 /// Requests are allocated so many at a time.
 const BLOCK: usize = 32;
@@ -29,6 +31,8 @@ pub struct RequestPool {
     lent: RefCell<BTreeSet<Req>>,
     /// Requests that peers answer.
     named: RefCell<Slots<Req>>,
+    /// When the operations began for which requests were taken last, where that is noted.
+    times: RefCell<HashMap<Req, u64>>,
 }
 
 impl RequestPool {
@@ -47,6 +51,7 @@ impl RequestPool {
             block,
             lent: RefCell::new(BTreeSet::new()),
             named: RefCell::new(Slots::new()),
+            times: RefCell::new(HashMap::new()),
         })
     }
 
@@ -97,6 +102,20 @@ impl RequestPool {
         let blocks = self.blocks.borrow();
         let all = blocks.iter().flat_map(|block| self.requests_of(*block));
         all.filter(|req| !free.contains(req)).collect()
+    }
+
+    /// The operation of a request of the pool begins now.
+    #[cold]
+    pub fn note_time(&self, req: Req) {
+        self.times.borrow_mut().insert(req, clock::monotonic_ns());
+    }
+
+    /// How long ago the operation of a request began, if that was noted.
+    pub fn age(&self, req: Req) -> Option<Duration> {
+        let began = self.times.borrow().get(&req).copied()?;
+        Some(Duration::from_nanos(
+            clock::monotonic_ns().saturating_sub(began),
+        ))
     }
 
     /// Calls `f` with every request, free or not.

@@ -99,7 +99,7 @@ pub struct TagState {
     /// to `unexpected`.
     inline_ring: InlineUnexpected,
     /// Number of receives in `posted` and messages in `unexpected`; with the flag `INLINE` while `inline_ring` is not empty,
-    /// and `PAUSED` during a receive pause.
+    /// and `PAUSED` during a receive pause, `NO_FIFO` where every receive is one of `posted`.
     waiting: Cell<usize>,
     posted: RefCell<Posted<Req>>,
     unexpected: RefCell<UnexpectedMessages<Message>>,
@@ -107,6 +107,7 @@ pub struct TagState {
 
 const PAUSED: usize = 1 << 63;
 const INLINE: usize = 1 << 62;
+const NO_FIFO: usize = 1 << 61;
 
 /// Appends a message of up to `InlineBytes::MAX` bytes to the unexpected messages.
 #[inline(always)]
@@ -256,6 +257,11 @@ impl TagState {
         let waiting = self.waiting.get() & !PAUSED;
         self.waiting
             .set(if paused { waiting | PAUSED } else { waiting });
+    }
+
+    /// From now on no receive is posted to the FIFO, which is empty.
+    pub fn close_fifo(&self) {
+        self.waiting.set(self.waiting.get() | NO_FIFO);
     }
 
     /// Posts a receive after all others.

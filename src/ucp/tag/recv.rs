@@ -46,7 +46,7 @@ pub fn post(
         return take(worker, param, data, sender_tag, message);
     }
     let slot = Request::allocate(worker, param)?;
-    unexpected::begin_op(worker);
+    slot.begin(worker);
     let op = Op::TagWait(TagWaitOp { data, entry: None });
     let req = slot.fill(worker, op, param.callback);
     worker.tag().post(tag, mask, req);
