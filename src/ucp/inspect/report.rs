@@ -2,16 +2,17 @@
 #![forbid(unsafe_code)]
 
 use crate::c::*;
+use crate::sys::clock;
 use crate::ucp::ep::{Ep, EpRef, Task};
 use crate::ucp::op::Op;
 use crate::ucp::request::Req;
 use crate::ucp::worker_core::{Core, OpenIface};
 use crate::ucs::json::{Object, text};
-use core::cmp::Reverse;
 
 /// Endpoints, and requests, of a worker that are told one by one.
 const MOST_ENDPOINTS: usize = 256;
 const MOST_REQUESTS: usize = 64;
+const NS_PER_MS: u64 = 1_000_000;
 /// Queued tasks of an endpoint that are told one by one.
 const MOST_TASKS: usize = 4;
 
@@ -57,8 +58,8 @@ pub fn worker(core: &Core) -> String {
     object.list("endpoints", &told);
     let out = core.requests().out();
     let mut pending: Vec<_> = out.iter().filter(|req| !req.is_done()).collect();
-    // The oldest first.
-    pending.sort_by_key(|req| Reverse(core.requests().age(**req)));
+    // The oldest first. All have a time, as the worker is one that notes it.
+    pending.sort_by_key(|req| core.requests().began(**req));
     object.number("requests_pending", pending.len() as u64);
     object.number("requests_not_freed", (out.len() - pending.len()) as u64);
     let told: Vec<_> = pending
@@ -125,8 +126,9 @@ fn request(req: Req) -> String {
     let mut object = Object::new();
     object.text("request", &req.describe());
     object.text("waits_for", req.waits_for());
-    if let Some(age) = req.worker().requests().age(req) {
-        object.number("age_ms", age.as_millis() as u64);
+    if let Some(began) = req.worker().requests().began(req) {
+        let age = clock::monotonic_ns().saturating_sub(began);
+        object.number("age_ms", age / NS_PER_MS);
     }
     if let Some(ep) = req.with_op(|op| endpoint_of(op)) {
         object.text("endpoint", &ep.name());

@@ -15,7 +15,6 @@ use core::alloc::Layout;
 use core::cell::{Cell, RefCell};
 use core::ptr::NonNull;
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::time::Duration;
 
 /// Requests are allocated so many at a time.
 const BLOCK: usize = 32;
@@ -110,12 +109,9 @@ impl RequestPool {
         self.times.borrow_mut().insert(req, clock::monotonic_ns());
     }
 
-    /// How long ago the operation of a request began, if that was noted.
-    pub fn age(&self, req: Req) -> Option<Duration> {
-        let began = self.times.borrow().get(&req).copied()?;
-        Some(Duration::from_nanos(
-            clock::monotonic_ns().saturating_sub(began),
-        ))
+    /// When the operation of a request began, by `monotonic_ns`, if that was noted.
+    pub fn began(&self, req: Req) -> Option<u64> {
+        self.times.borrow().get(&req).copied()
     }
 
     /// Calls `f` with every request, free or not.
