@@ -104,6 +104,7 @@ static void description(void)
     CHECK(!strncmp(text, "#\n# UCP endpoint \n#\n#               peer: <no debug data>\n"
                          "#                 lane[0]: ", 80));
     CHECK(strstr(text, "posix/memory.0 md[") != NULL);
+    CHECK(strstr(text, "| tagged message by ucp_tag_send* from host memory ") != NULL);
     free(text);
     OK("description");
 }
