@@ -2,7 +2,8 @@
  *
  *   transfer NETNS KIND LENGTH COUNT    KIND: tag, am, put, get
  *
- * The child is in the namespace whose file is NETNS and sends, or accesses memory of the parent. Prints bytes a second. */
+ * The child is in the namespace whose file is NETNS and sends, or accesses memory of the parent. Prints its endpoint and
+ * bytes a second. */
 #define _GNU_SOURCE
 #include "network.h"
 #include "peers.h"
@@ -144,6 +145,7 @@ static void run(side_t *side, ucp_ep_h ep, const pair_t *pair, void *address, uc
         request_finish(side->worker, ucp_ep_flush_nbx(ep, &options));
     }
     side_meet(side, pair);
+    ucp_ep_print_info(ep, stdout);
     printf("%.0f bytes a second\n", (count - count / 4) * length / (now() - start));
     for (n = 0; n < WINDOW; ++n) {
         free(buffers[n]);

@@ -186,6 +186,17 @@ impl Ep {
         for line in self.sent.lines() {
             let _ = writeln!(s, "#                 {line}");
         }
+        for (lane, parts) in self.rail_parts() {
+            let (lane, count, bytes) = (
+                self.name_of(lane.iface),
+                parts.count.get(),
+                parts.bytes.get(),
+            );
+            let _ = writeln!(
+                s,
+                "#                 parts by {lane}: {count} ({bytes} bytes)"
+            );
+        }
         s.push_str("#\n");
         s.push_str(&table::drawn(self));
         s

@@ -123,6 +123,10 @@ fn write_endpoint(out: &mut String, endpoint: &Value) {
     let _ = writeln!(out, "  endpoint {name}: {state}; lanes: {lanes}");
     let sent = serde_json::json!({ "sent": endpoint["sent"] });
     let _ = writeln!(out, "    {}", text_of_counters(&sent));
+    for rail in list(endpoint, "rails") {
+        let (lane, parts, bytes) = (printable(&rail["lane"]), &rail["parts"], &rail["bytes"]);
+        let _ = writeln!(out, "    parts by {lane}: {parts} ({bytes} bytes)");
+    }
     if endpoint["queued"] != 0 || endpoint["outstanding"] != 0 {
         let why = match endpoint["queue_waits_for"].as_str() {
             Some(_) => format!(
@@ -161,6 +165,18 @@ mod tests {
         );
         assert!(
             said.contains("waits for a message, for 12.034 s\n    and 2 more requests\n"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn rails_are_told_with_what_they_carried() {
+        let endpoint = json!({"name": "e", "state": "open", "lanes": ["tcp/a0", "tcp/a1"], "queued": 0, "outstanding": 0,
+                              "rails": [{"lane": "tcp/a1", "parts": 2, "bytes": 7}]});
+        let worker = json!({"name": "w", "makes_progress": true, "endpoints": [endpoint], "unexpected_bytes_held": 0});
+        let said = described(&json!({"pid": 7, "workers": [worker]}));
+        assert!(
+            said.contains("\n    parts by tcp/a1: 2 (7 bytes)\n"),
             "{said}"
         );
     }

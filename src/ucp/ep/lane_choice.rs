@@ -4,6 +4,7 @@
 use super::message_lane::NO_LANE;
 use super::{Capability, Ep, Lane, LaneIdx, MessageLane, OpenedRail, WantedRails, WeightedLane};
 use crate::c::*;
+use crate::ucp::counters::Tally;
 use crate::ucp::names;
 use crate::ucp::worker_core::bandwidth;
 use crate::uct::internal::IfaceBase;
@@ -120,6 +121,16 @@ impl Ep {
     /// Data go by a lane, which a flush has to cover.
     pub fn note_rail_use(&self, lane: Lane) {
         self.rails.note_use(lane);
+    }
+
+    /// A lane gets a part of a transfer, of `bytes`.
+    pub fn note_rail_part(&self, lane: Lane, bytes: usize) {
+        self.rails.note_part(lane, bytes);
+    }
+
+    /// The rails that got parts of transfers, with these.
+    pub fn rail_parts(&self) -> impl Iterator<Item = (Lane, &Tally)> {
+        self.rails.parts()
     }
 
     /// An access with parts on rails begins.

@@ -7,6 +7,7 @@
 
 use super::lanes::Lane;
 use crate::c::uct_ep_h;
+use crate::ucp::counters::Tally;
 use core::cell::{Cell, OnceCell};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,6 +39,8 @@ struct Rail {
     state: Cell<State>,
     /// It carried data that no flush has covered.
     unflushed: Cell<bool>,
+    /// The parts of transfers that it was given.
+    parts: Tally,
 }
 
 /// A transport endpoint for a rail, which is being connected.
@@ -69,6 +72,7 @@ impl Rails {
                 identity,
                 state: Cell::new(State::Connecting),
                 unflushed: Cell::new(false),
+                parts: Tally::default(),
             };
             open().into_iter().map(rail).collect()
         });
@@ -129,6 +133,20 @@ impl Rails {
         }
     }
 
+    /// A lane gets a part of a transfer, of `bytes`.
+    pub fn note_part(&self, lane: Lane, bytes: usize) {
+        let rail = self.all().iter().find(|r| r.weighted.lane == lane);
+        if let Some(rail) = rail {
+            rail.parts.add(bytes);
+        }
+    }
+
+    /// The rails that got parts, with these.
+    pub fn parts(&self) -> impl Iterator<Item = (Lane, &Tally)> {
+        let used = self.all().iter().filter(|rail| rail.parts.count.get() > 0);
+        used.map(|rail| (rail.weighted.lane, &rail.parts))
+    }
+
     /// Whether a rail carried data that no flush has covered.
     pub fn has_unflushed(&self) -> bool {
         self.all().iter().any(|rail| rail.unflushed.get())
@@ -178,6 +196,14 @@ mod tests {
         assert_eq!(rails.on_failure(made[1].ep), Some(false));
         assert!(!rails.has_failed());
         assert_eq!(connected(&[1, 2]), [made[0]]);
+        assert_eq!(rails.parts().count(), 0);
+        for bytes in [3, 4] {
+            rails.note_part(made[0], bytes);
+        }
+        let parts = rails
+            .parts()
+            .map(|(lane, tally)| (lane, tally.count.get(), tally.bytes.get()));
+        assert_eq!(parts.collect::<Vec<_>>(), [(made[0], 2, 7)]);
         rails.note_use(made[0]);
         assert!(rails.has_unflushed());
         assert_eq!(rails.take_unflushed().collect::<Vec<_>>(), [made[0]]);

@@ -85,18 +85,20 @@ fn endpoint(ep: &Ep) -> String {
     object.text("name", &ep.name());
     object.text("peer", &format!("{:#x}", ep.remote_uuid.get()));
     object.text("state", &ep.state_text());
-    let lanes = ep.lanes().into_iter().map(|lane| {
-        let worker = ep.worker();
-        let iface = &worker.ifaces[lane.iface];
-        let resource = &worker.context().resources[iface.resource];
-        text(&format!(
-            "{}/{}",
-            resource.transport.name(),
-            resource.device.name
-        ))
-    });
+    let lanes = ep
+        .lanes()
+        .into_iter()
+        .map(|lane| text(&ep.name_of(lane.iface)));
     object.list("lanes", &lanes.collect::<Vec<_>>());
     object.json("sent", &ep.sent.to_json());
+    let rails = ep.rail_parts().map(|(lane, parts)| {
+        let mut rail = Object::new();
+        rail.text("lane", &ep.name_of(lane.iface));
+        rail.number("parts", parts.count.get());
+        rail.number("bytes", parts.bytes.get());
+        rail.end()
+    });
+    object.list("rails", &rails.collect::<Vec<_>>());
     let queue = ep.send_queue.with_tasks(|count, tasks| {
         let told: Vec<_> = tasks
             .take(MOST_TASKS)

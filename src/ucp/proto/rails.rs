@@ -89,6 +89,7 @@ fn split_long(ep: &Ep, first: Lane, limits: SplitLimits, len: usize) -> Option<V
     }
     for part in &parts {
         ep.note_rail_use(part.lane);
+        ep.note_rail_part(part.lane, part.range.len());
     }
     Some(parts)
 }
