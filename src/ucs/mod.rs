@@ -11,6 +11,7 @@ pub mod event_set;
 pub mod events;
 pub mod fork;
 pub mod json;
+pub mod keyed_hash;
 pub mod log;
 pub mod memtype;
 pub mod memunits;

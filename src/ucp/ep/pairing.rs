@@ -2,10 +2,11 @@
 //! the order of creation; endpoints with the same number are a pair.
 #![forbid(unsafe_code)]
 
+use crate::ucs::keyed_hash::HashKey;
 use crate::wire::address::Address;
-use crate::wire::id::{EpId, EpName};
+use crate::wire::id::EpName;
 use core::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::rc::Rc;
 
 /// The address by which a remote endpoint is answered after its local endpoint was closed.
@@ -23,20 +24,22 @@ type Numbered = BTreeSet<(u64, u32, u64)>;
 
 #[derive(Default)]
 pub struct Pairing {
-    paired: RefCell<BTreeMap<EpName, u64>>,
+    paired: RefCell<HashMap<EpName, u64, HashKey>>,
+    /// How many of them each peer has.
+    paired_of: RefCell<HashMap<u64, usize, HashKey>>,
     /// The last result of `local_id`, as consecutive messages often have one sender. The id of a destroyed endpoint
     /// finds nothing, so this needs no invalidation.
     last: Cell<(EpName, u64)>,
     /// Return paths to remote endpoints whose local endpoint was closed.
     return_paths: RefCell<ReturnPaths>,
     /// How many endpoints to each peer the application has made.
-    counts: RefCell<HashMap<u64, u32>>,
+    counts: RefCell<HashMap<u64, u32, HashKey>>,
     /// Endpoints of the application whose remote endpoint is not known.
     unpaired: RefCell<Numbered>,
     /// Implicit endpoints.
     implicit: RefCell<Numbered>,
     /// The number of implicit endpoints to each peer.
-    implicit_of: RefCell<HashMap<u64, usize>>,
+    implicit_of: RefCell<HashMap<u64, usize, HashKey>>,
 }
 
 /// Most implicit endpoints to one peer: each costs some KB.
@@ -46,32 +49,47 @@ pub const IMPLICIT_MAX: usize = 1 << 18;
 
 /// Most return paths that a worker keeps: a peer may never report the end of an endpoint.
 const RETURN_PATHS_MAX: usize = 1 << 14;
+/// So many entries of removed ones are not looked for.
+const REMOVED_KEPT: usize = 64;
 
 /// Return paths, each with an ascending number: the oldest is dropped first.
 #[derive(Default)]
 struct ReturnPaths {
-    by_remote: HashMap<EpName, (u64, ReturnPath)>,
-    by_age: BTreeMap<u64, EpName>,
+    by_remote: HashMap<EpName, (u64, ReturnPath), HashKey>,
+    /// In the order of their numbers. The entries of paths that were removed stay until they are the oldest, or more than
+    /// all others.
+    by_age: VecDeque<(u64, EpName)>,
     next: u64,
 }
 
 impl ReturnPaths {
     fn insert(&mut self, remote: EpName, path: ReturnPath) {
         self.remove(remote);
-        if self.by_age.len() >= RETURN_PATHS_MAX
-            && let Some((_, oldest)) = self.by_age.pop_first()
+        while self.by_remote.len() >= RETURN_PATHS_MAX
+            && let Some((number, oldest)) = self.by_age.pop_front()
         {
-            self.by_remote.remove(&oldest);
+            if self.is_kept(number, oldest) {
+                self.by_remote.remove(&oldest);
+            }
         }
-        self.by_age.insert(self.next, remote);
+        self.by_age.push_back((self.next, remote));
         self.by_remote.insert(remote, (self.next, path));
         self.next += 1;
     }
 
     fn remove(&mut self, remote: EpName) -> Option<ReturnPath> {
-        let (age, path) = self.by_remote.remove(&remote)?;
-        self.by_age.remove(&age);
+        let (_, path) = self.by_remote.remove(&remote)?;
+        if self.by_age.len() > 2 * self.by_remote.len() + REMOVED_KEPT {
+            let mut by_age = core::mem::take(&mut self.by_age);
+            by_age.retain(|(number, remote)| self.is_kept(*number, *remote));
+            self.by_age = by_age;
+        }
         Some(path)
+    }
+
+    fn is_kept(&self, number: u64, remote: EpName) -> bool {
+        let kept = self.by_remote.get(&remote);
+        kept.is_some_and(|(of, _)| *of == number)
     }
 }
 
@@ -96,7 +114,9 @@ impl Pairing {
     }
 
     pub fn pair(&self, remote: EpName, id: u64) {
-        self.paired.borrow_mut().insert(remote, id);
+        if self.paired.borrow_mut().insert(remote, id).is_none() {
+            count_one(&self.paired_of, remote.uuid);
+        }
     }
 
     /// The number of endpoints to this peer that the application has made.
@@ -113,10 +133,7 @@ impl Pairing {
 
     /// Whether no endpoint to this peer is paired, and the application never made one.
     pub fn is_unauthenticated(&self, uuid: u64) -> bool {
-        let of_peer = |id| EpName { uuid, id: EpId(id) };
-        let of_peer = of_peer(0)..=of_peer(u64::MAX);
-        !self.counts.borrow().contains_key(&uuid)
-            && self.paired.borrow().range(of_peer).next().is_none()
+        !self.counts.borrow().contains_key(&uuid) && !self.paired_of.borrow().contains_key(&uuid)
     }
 
     /// Adds an endpoint of the application whose remote endpoint is not known.
@@ -138,7 +155,7 @@ impl Pairing {
     /// Adds an implicit endpoint.
     pub fn add_implicit(&self, uuid: u64, serial: u32, id: u64) {
         if self.implicit.borrow_mut().insert((uuid, serial, id)) {
-            *self.implicit_of.borrow_mut().entry(uuid).or_insert(0) += 1;
+            count_one(&self.implicit_of, uuid);
         }
     }
 
@@ -148,21 +165,11 @@ impl Pairing {
         of_peer < IMPLICIT_MAX_PER_PEER && self.implicit.borrow().len() < IMPLICIT_MAX
     }
 
-    fn one_less_implicit(&self, uuid: u64) {
-        let mut counts = self.implicit_of.borrow_mut();
-        if let Some(count) = counts.get_mut(&uuid) {
-            *count -= 1;
-            if *count == 0 {
-                counts.remove(&uuid);
-            }
-        }
-    }
-
     /// Removes and returns the implicit endpoint to that peer with the lowest number that `is_suitable`.
     pub fn take_implicit(&self, uuid: u64, is_suitable: impl Fn(u64) -> bool) -> Option<u64> {
         let of_peer = (uuid, 0, 0)..=(uuid, u32::MAX, u64::MAX);
         let taken = take(&self.implicit, of_peer, is_suitable)?;
-        self.one_less_implicit(uuid);
+        one_less(&self.implicit_of, uuid);
         Some(taken)
     }
 
@@ -176,11 +183,12 @@ impl Pairing {
     ) -> Option<EpName> {
         self.unpaired.borrow_mut().remove(&(uuid, serial, id));
         if self.implicit.borrow_mut().remove(&(uuid, serial, id)) {
-            self.one_less_implicit(uuid);
+            one_less(&self.implicit_of, uuid);
         }
         let mut paired = self.paired.borrow_mut();
         let remote = remote.filter(|remote| paired.get(remote) == Some(&id))?;
         paired.remove(&remote);
+        one_less(&self.paired_of, remote.uuid);
         Some(remote)
     }
 
@@ -192,6 +200,21 @@ impl Pairing {
     /// Removes the return path to a remote endpoint.
     pub fn take_return_path(&self, remote: EpName) -> Option<ReturnPath> {
         self.return_paths.borrow_mut().remove(remote)
+    }
+}
+
+/// Counts one more of a peer.
+fn count_one(counts: &RefCell<HashMap<u64, usize, HashKey>>, uuid: u64) {
+    *counts.borrow_mut().entry(uuid).or_insert(0) += 1;
+}
+
+fn one_less(counts: &RefCell<HashMap<u64, usize, HashKey>>, uuid: u64) {
+    let mut counts = counts.borrow_mut();
+    if let Some(count) = counts.get_mut(&uuid) {
+        *count -= 1;
+        if *count == 0 {
+            counts.remove(&uuid);
+        }
     }
 }
 
@@ -213,6 +236,7 @@ fn take(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wire::id::EpId;
 
     fn remote(uuid: u64, id: u64) -> EpName {
         let id = EpId(id);
@@ -295,10 +319,9 @@ mod tests {
                 && pairing.take_return_path(remote(7, 1)).is_none()
         );
         assert!(pairing.take_return_path(remote(7, 3)).is_some());
-        assert_eq!(
-            pairing.return_paths.borrow().by_age.len(),
-            RETURN_PATHS_MAX - 2
-        );
+        let paths = pairing.return_paths.borrow();
+        assert_eq!(paths.by_remote.len(), RETURN_PATHS_MAX - 2);
+        assert!(paths.by_age.len() <= 2 * RETURN_PATHS_MAX + REMOVED_KEPT);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use super::{Capability, Ep, EpRef, MessageLane, OpenedRail, Task, WantedRails};
 use crate::c::uct_ep_h;
 use crate::ucp::worker_core::{Core, FloorState};
 use crate::ucs::Status;
+use crate::ucs::keyed_hash::HashKey;
 use crate::ucs::slots::Slots;
 use crate::wire::address::Address;
 use crate::wire::id::{EpId, EpName};
@@ -48,7 +49,7 @@ pub struct Endpoints {
     /// Draining endpoints.
     pub draining: RefCell<BTreeSet<EpRef>>,
     /// The endpoints by those of the transports that they have.
-    pub by_lane: RefCell<HashMap<uct_ep_h, EpRef>>,
+    pub by_lane: RefCell<HashMap<uct_ep_h, EpRef, HashKey>>,
     /// Which local endpoint belongs to which remote endpoint.
     pub pairing: Pairing,
     pub loopback: Loopback,
@@ -60,7 +61,7 @@ impl Endpoints {
         Endpoints {
             eps: RefCell::new(Slots::new()),
             draining: RefCell::new(BTreeSet::new()),
-            by_lane: RefCell::new(HashMap::new()),
+            by_lane: RefCell::default(),
             pairing: Pairing::default(),
             loopback: Loopback::default(),
             hooks,
