@@ -1,7 +1,9 @@
 //! `RequestPool`: the requests of a worker.
 //!
-//! Requests are allocated in blocks and kept in a list of free ones, so that a warm worker allocates nothing. The user's
-//! part of a request is initialised once, when its block is allocated, and cleaned up when the pool ends. A request that
+//! Requests are allocated in blocks, each as large as all before it, and kept in a list of free ones, so that a warm worker
+//! allocates nothing. Large blocks are new pages of the kernel, which are zeros without being written, and take no memory
+//! before their requests are used. The user's part of a request is initialised once, when it is first free, and cleaned up
+//! when the pool ends. A request that
 //! a peer answers has an id, which is stale once the request has completed.
 
 use super::{Req, Request};
@@ -13,25 +15,37 @@ use crate::ucs_error;
 use crate::wire::id::RequestId;
 use core::alloc::Layout;
 use core::cell::{Cell, RefCell};
+use core::ops::Range;
 use core::ptr::NonNull;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// Requests are allocated so many at a time.
-const BLOCK: usize = 32;
+/// Requests become free so many at a time.
+const BATCH: usize = 32;
+/// A block of more than one batch has at most so many bytes.
+const MAX_BLOCK: usize = 4 << 20;
 /// The limit of the application's `request_size`.
 const MAX_USER_SIZE: usize = 1 << 20;
 
 pub struct RequestPool {
     /// The head of the list of free requests.
     free: Cell<Option<Req>>,
-    blocks: RefCell<Vec<NonNull<u8>>>,
-    block: Layout,
+    blocks: RefCell<Vec<Block>>,
+    /// Of one batch.
+    batch: Layout,
     /// Requests that the application passes to calls as its own.
     lent: RefCell<BTreeSet<Req>>,
     /// Requests that peers answer.
     named: RefCell<Slots<Req>>,
     /// When the operations began for which requests were taken last, where that is noted.
     times: RefCell<HashMap<Req, u64>>,
+}
+
+/// Memory for requests.
+struct Block {
+    at: NonNull<u8>,
+    layout: Layout,
+    /// How many requests there are in it.
+    used: usize,
 }
 
 impl RequestPool {
@@ -42,12 +56,12 @@ impl RequestPool {
             return Err(Status::INVALID_PARAM);
         }
         let each = (Request::SIZE + user_size).next_multiple_of(align_of::<Request>());
-        let block = Layout::from_size_align(each * BLOCK, align_of::<Request>())
+        let batch = Layout::from_size_align(each * BATCH, align_of::<Request>())
             .map_err(|_| Status::INVALID_PARAM)?;
         Ok(RequestPool {
             free: Cell::new(None),
             blocks: RefCell::new(Vec::new()),
-            block,
+            batch,
             lent: RefCell::new(BTreeSet::new()),
             named: RefCell::new(Slots::new()),
             times: RefCell::new(HashMap::new()),
@@ -62,18 +76,37 @@ impl RequestPool {
         Some(req)
     }
 
-    /// As `take`, from a new block, of which `prepare` gets each request, in zeroed memory.
+    /// As `take`, from a new batch, of which `prepare` gets each request, in zeroed memory.
     #[cold]
     pub fn grow(&self, prepare: impl Fn(NonNull<Request>)) -> Result<Req> {
-        // SAFETY: the layout is not empty.
-        let block = unsafe { std::alloc::alloc_zeroed(self.block) };
-        let block = NonNull::new(block).ok_or(Status::NO_MEMORY)?;
-        self.blocks.borrow_mut().push(block);
-        for req in self.requests_of(block) {
+        let (at, place) = self.new_batch()?;
+        for req in self.requests_of(at, place..place + BATCH) {
             prepare(req.as_ptr());
             self.give(req);
         }
         self.take().ok_or(Status::NO_MEMORY)
+    }
+
+    /// Memory for a batch: the block, and the place of the first request in it.
+    fn new_batch(&self) -> Result<(NonNull<u8>, usize)> {
+        let mut blocks = self.blocks.borrow_mut();
+        let bytes = self.batch.size();
+        let is_room = |block: &&mut Block| block.used * bytes < block.layout.size() * BATCH;
+        if let Some(block) = blocks.last_mut().filter(is_room) {
+            let place = block.used;
+            block.used += BATCH;
+            return Ok((block.at, place));
+        }
+        let all: usize = blocks.iter().map(|block| block.layout.size()).sum();
+        let size = all.min(MAX_BLOCK / bytes * bytes).max(bytes);
+        let layout = Layout::from_size_align(size, self.batch.align());
+        let layout = layout.map_err(|_| Status::NO_MEMORY)?;
+        // SAFETY: the layout is not empty.
+        let at = NonNull::new(unsafe { std::alloc::alloc_zeroed(layout) });
+        let at = at.ok_or(Status::NO_MEMORY)?;
+        let used = BATCH;
+        blocks.push(Block { at, layout, used });
+        Ok((at, 0))
     }
 
     /// Frees a request.
@@ -83,11 +116,11 @@ impl RequestPool {
         self.free.set(Some(req));
     }
 
-    /// The requests of a block.
-    fn requests_of(&self, block: NonNull<u8>) -> impl Iterator<Item = Req> {
-        let each = self.block.size() / BLOCK;
+    /// Requests of a block.
+    fn requests_of(&self, block: NonNull<u8>, places: Range<usize>) -> impl Iterator<Item = Req> {
+        let each = self.batch.size() / BATCH;
         // SAFETY: inside the block, which lives as long as the pool; zeros, or a request that was used.
-        (0..BLOCK).map(move |i| unsafe { Req::new(block.add(i * each).cast()) })
+        places.map(move |i| unsafe { Req::new(block.add(i * each).cast()) })
     }
 
     /// The requests that are not free, found here, not noted with each request.
@@ -99,7 +132,9 @@ impl RequestPool {
             at = req.next.get();
         }
         let blocks = self.blocks.borrow();
-        let all = blocks.iter().flat_map(|block| self.requests_of(*block));
+        let all = blocks
+            .iter()
+            .flat_map(|block| self.requests_of(block.at, 0..block.used));
         all.filter(|req| !free.contains(req)).collect()
     }
 
@@ -117,7 +152,7 @@ impl RequestPool {
     /// Calls `f` with every request, free or not.
     pub fn each(&self, f: impl Fn(&Request)) {
         for block in self.blocks.borrow().iter() {
-            for req in self.requests_of(*block) {
+            for req in self.requests_of(block.at, 0..block.used) {
                 f(&req);
             }
         }
@@ -178,8 +213,8 @@ impl Core {
 impl Drop for RequestPool {
     fn drop(&mut self) {
         for block in self.blocks.get_mut().drain(..) {
-            // SAFETY: allocated in `grow` with this layout; the requests end with their pool.
-            unsafe { std::alloc::dealloc(block.as_ptr(), self.block) };
+            // SAFETY: allocated in `new_batch` with this layout; the requests end with their pool.
+            unsafe { std::alloc::dealloc(block.at.as_ptr(), block.layout) };
         }
     }
 }
@@ -189,7 +224,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// Fills a pool with one block, and takes all of it.
+    /// Fills a pool with one batch, and takes all of it.
     fn taken(pool: &RequestPool) -> Vec<Req> {
         let first = pool.grow(|_| ()).unwrap();
         let mut all = vec![first];
@@ -198,18 +233,34 @@ mod tests {
     }
 
     #[test]
-    fn a_block_has_distinct_requests_with_room_for_the_application() {
+    fn a_batch_has_distinct_requests_with_room_for_the_application() {
         let user = 40;
         let pool = RequestPool::new(user).unwrap();
         assert!(pool.take().is_none() && pool.out().is_empty());
         let all = taken(&pool);
-        assert_eq!((all.len(), pool.out().len()), (BLOCK, BLOCK));
+        assert_eq!((all.len(), pool.out().len()), (BATCH, BATCH));
         let starts: BTreeSet<usize> = all.iter().map(|at| at.as_ptr().addr().get()).collect();
-        assert_eq!(starts.len(), BLOCK);
+        assert_eq!(starts.len(), BATCH);
         for pair in starts.iter().zip(starts.iter().skip(1)) {
             assert!(pair.1 - pair.0 >= Request::SIZE + user);
         }
         assert!(starts.iter().all(|at| at % align_of::<Request>() == 0));
+    }
+
+    #[test]
+    fn batches_of_large_blocks_become_requests_one_by_one() {
+        let pool = RequestPool::new(0).unwrap();
+        let mut all = BTreeSet::new();
+        for batches in 1..=9 {
+            all.extend(taken(&pool));
+            assert_eq!(all.len(), batches * BATCH);
+            assert_eq!(pool.out().len(), batches * BATCH);
+        }
+        // Of one batch, of one, of two, of four, of eight, of which one is used.
+        assert_eq!(pool.blocks.borrow().len(), 5);
+        let seen = Cell::new(0);
+        pool.each(|_| seen.set(seen.get() + 1));
+        assert_eq!(seen.get(), 9 * BATCH);
     }
 
     #[test]
@@ -218,7 +269,7 @@ mod tests {
         let all = taken(&pool);
         pool.give(all[3]);
         pool.give(all[5]);
-        assert_eq!(pool.out().len(), BLOCK - 2);
+        assert_eq!(pool.out().len(), BATCH - 2);
         assert_eq!((pool.take(), pool.take()), (Some(all[5]), Some(all[3])));
         assert!(pool.take().is_none());
     }
@@ -250,11 +301,11 @@ mod tests {
         let pool = RequestPool::new(0).unwrap();
         let all = taken(&pool);
         pool.give_lent(all[0]);
-        assert_eq!(pool.out().len(), BLOCK);
+        assert_eq!(pool.out().len(), BATCH);
         pool.lend(all[0]);
         pool.give_lent(all[0]);
         pool.give_lent(all[0]);
-        assert_eq!(pool.out().len(), BLOCK - 1);
+        assert_eq!(pool.out().len(), BATCH - 1);
     }
 
     #[test]
