@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
+use std::sync::OnceLock;
 
 /// What all pages of a range may be used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,15 +21,24 @@ const NONE: Protection = Protection {
     write: false,
 };
 
-/// The protection of a range; everything where the kernel tells nothing at all (no /proc).
-pub fn protection(address: usize, len: usize) -> Protection {
-    let end = address.saturating_add(len);
-    let Ok(maps) = File::open("/proc/self/maps") else {
-        return ALL;
-    };
-    match by_query(&maps, address, end) {
-        Ok(found) => found,
-        Err(_) => io::read_to_string(maps).map_or(ALL, |maps| in_text(&maps, address, end)),
+/// The list of this process's mappings, which is opened once. A child of fork() would be told of its parent's.
+#[derive(Default)]
+pub struct Mappings(OnceLock<Option<File>>);
+
+impl Mappings {
+    /// The protection of a range; everything where the kernel tells nothing at all (no /proc).
+    pub fn protection(&self, address: usize, len: usize) -> Protection {
+        const LIST: &str = "/proc/self/maps";
+        let end = address.saturating_add(len);
+        let Some(maps) = self.0.get_or_init(|| File::open(LIST).ok()) else {
+            return ALL;
+        };
+        match by_query(maps, address, end) {
+            Ok(found) => found,
+            Err(_) => {
+                std::fs::read_to_string(LIST).map_or(ALL, |maps| in_text(&maps, address, end))
+            }
+        }
     }
 }
 
@@ -138,10 +148,11 @@ mod tests {
         // SAFETY: a page of the mapping above.
         unsafe { libc::munmap((start + 3 * page) as *mut _, page) };
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let mappings = Mappings::default();
         for from in 0..4 {
             for to in from + 1..=4 {
                 let (from, to) = (start + from * page + 1, start + to * page - 1);
-                let told = protection(from, to - from);
+                let told = mappings.protection(from, to - from);
                 assert_eq!(told, in_text(&maps, from, to), "{from:x}-{to:x}");
                 let file = File::open("/proc/self/maps").unwrap();
                 if let Ok(asked) = by_query(&file, from, to) {

@@ -6,8 +6,8 @@
 #![forbid(unsafe_code)]
 
 use crate::c::{UCS_MEMORY_TYPE_HOST, ucs_memory_type_t};
-use crate::sys;
 use crate::sys::lock::Mutex;
+use crate::sys::mapping::Mappings;
 use crate::ucs::shared_slots::SharedSlots;
 use crate::ucs::sync::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use crate::ucs_diag;
@@ -60,10 +60,10 @@ impl RegionEntry {
     /// Those of the owner's rights that the mapping allows: a peer's access that it forbids would be a signal to this
     /// process.
     #[cold]
-    fn look_up(&self) -> u8 {
+    fn look_up(&self, mappings: &Mappings) -> u8 {
         let exported = &self.exported;
         let start = (exported.address as usize).wrapping_add_signed(exported.delta);
-        let mapping = sys::mapping::protection(start, exported.length);
+        let mapping = mappings.protection(start, exported.length);
         let mut allowed = 0;
         if mapping.read {
             allowed |= READ;
@@ -86,6 +86,7 @@ pub struct Regions {
     version: AtomicU64,
     /// Those that peers may name by address alone.
     published: Mutex<Published>,
+    mappings: Mappings,
 }
 
 /// Regions by address. They may overlap.
@@ -231,7 +232,7 @@ impl Regions {
             if !exported.foreign || known == exported.rights {
                 return known;
             }
-            let allowed = entry.look_up();
+            let allowed = entry.look_up(&self.mappings);
             if allowed != exported.rights {
                 ucs_diag!(
                     "{} bytes at {:#x} are not all mapped for {}: a key of them gives no right to that",

@@ -15,7 +15,9 @@ const VERSION: u8 = 7;
 /// A sum that tells damaged or foreign bytes from ours, not an attacker's: every run of up to 16 wrong bits is
 /// noticed, others but once in 65536.
 pub fn checksum(parts: &[&[u8]]) -> u16 {
-    const CRC: crc::Crc<u16> = crc::Crc::<u16>::new(&crc::CRC_16_IBM_3740);
+    // Sixteen bytes at a time.
+    type Slices = crc::Table<16>;
+    const CRC: crc::Crc<u16, Slices> = crc::Crc::<u16, Slices>::new(&crc::CRC_16_IBM_3740);
     let mut sum = CRC.digest();
     for part in parts {
         sum.update(part);
