@@ -48,27 +48,25 @@ pub struct Buffer {
     home: Option<Rc<Class>>,
 }
 
-/// Up to `InlineBytes::MAX` bytes, stored in place.
-pub struct InlineBytes {
+/// Up to `MAX` bytes, stored in place.
+pub struct InlineBytes<const MAX: usize> {
     len: u8,
-    bytes: [MaybeUninit<u8>; InlineBytes::MAX],
+    bytes: [MaybeUninit<u8>; MAX],
 }
 
-impl InlineBytes {
-    pub const MAX: usize = 32;
-
+impl<const MAX: usize> InlineBytes<MAX> {
     #[inline(always)]
-    pub fn empty() -> InlineBytes {
+    pub fn empty() -> InlineBytes<MAX> {
         InlineBytes {
             len: 0,
-            bytes: [MaybeUninit::uninit(); InlineBytes::MAX],
+            bytes: [MaybeUninit::uninit(); MAX],
         }
     }
 
     /// Stores the first `MAX` of `bytes`.
     #[inline(always)]
     pub fn fill(&mut self, bytes: &[u8]) {
-        let len = bytes.len().min(InlineBytes::MAX);
+        let len = bytes.len().min(MAX);
         // SAFETY: there is room for as many.
         unsafe { copy(bytes.as_ptr(), self.bytes.as_mut_ptr().cast(), len) };
         self.len = len as u8;

@@ -131,14 +131,16 @@ pub fn deliver(worker: &Core, id: u8, message: &[u8]) -> Option<()> {
 type ShortBody = fn(&Core, u64, Payload<'_>) -> Option<()>;
 
 /// Handlers of short messages, which come as a word and a rest. They do the same as the others.
-const SHORT: [(AmId, ShortHandler); 3] = [
+const SHORT: [(AmId, ShortHandler); 5] = [
     (AmId::TagOnly, short_shim::<0>),
     (AmId::Stream, short_shim::<1>),
     (AmId::Am, short_shim::<2>),
+    (AmId::TagSync, short_shim::<3>),
+    (AmId::SendAck, short_shim::<4>),
 ];
 
 /// The handlers in the order of `SHORT`, and the longest rest that each takes.
-const SHORT_BODIES: [(ShortBody, usize); 3] = [
+const SHORT_BODIES: [(ShortBody, usize); 5] = [
     (
         |w, tag, payload| {
             tag::recv::on_short(w, tag, payload);
@@ -151,6 +153,23 @@ const SHORT_BODIES: [(ShortBody, usize); 3] = [
         // SAFETY: a rest of at most `SHORT_MAX` bytes, as stated here.
         |w, word, rest| unsafe { am::recv::on_short(w, word, rest) },
         am::recv::SHORT_MAX,
+    ),
+    (
+        |w, tag, rest| {
+            w.counters.received_long.add(1);
+            let (h, body) = TagSyncHdr::split_rest(tag, rest.bytes())?;
+            tag::recv::on_message(w, h.tag, body, Some(h.sender));
+            Some(())
+        },
+        usize::MAX,
+    ),
+    (
+        |w, request, rest| {
+            w.counters.received_long.add(1);
+            sender::on_send_ack(w, &AckHdr::split_rest(request, rest.bytes())?.0);
+            Some(())
+        },
+        usize::MAX,
     ),
 ];
 

@@ -363,6 +363,13 @@ impl RequestSlot {
         Some(RequestSlot { at, foreign: false })
     }
 
+    /// As `warm`, and new memory where the pool has none.
+    #[inline(always)]
+    pub fn pooled(worker: &Core) -> Result<RequestSlot> {
+        let at = worker.take_request()?;
+        Ok(RequestSlot { at, foreign: false })
+    }
+
     /// Its operation begins.
     #[inline(always)]
     pub fn begin(&self, worker: &Core) {
@@ -393,7 +400,7 @@ impl RequestSlot {
         self.at
     }
 
-    /// As `fill`, for a receive in a `warm` slot, which already has the worker and no id.
+    /// As `fill`, for a receive in a slot of the pool, which already has the worker and no id.
     #[inline(always)]
     pub fn fill_posted(self, op: Op) -> Req {
         let at = self.at.as_ptr().as_ptr();
@@ -444,10 +451,7 @@ impl Request {
                     foreign: true,
                 })
             }
-            None => Ok(RequestSlot {
-                at: worker.take_request()?,
-                foreign: false,
-            }),
+            None => RequestSlot::pooled(worker),
         }
     }
 

@@ -221,6 +221,16 @@ header! {
     TagSyncHdr { tag: u64, sender: RequestName, }
 }
 
+impl TagSyncHdr {
+    /// As `split`, of a message whose first word is known.
+    #[inline]
+    pub fn split_rest(tag: u64, rest: &[u8]) -> Option<(TagSyncHdr, &[u8])> {
+        let mut r = Reader::new(rest);
+        let sender = Field::decode(&mut r)?;
+        Some((TagSyncHdr { tag, sender }, r.rest()))
+    }
+}
+
 header! {
     /// The kind-specific header (`AmId` of `kind`) follows, then the first bytes of the message.
     FirstHdr {
@@ -288,6 +298,17 @@ header! {
 
 header! {
     AckHdr { request: RequestId, status: u8, }
+}
+
+impl AckHdr {
+    /// As `TagSyncHdr::split_rest`.
+    #[inline]
+    pub fn split_rest(request: u64, rest: &[u8]) -> Option<(AckHdr, &[u8])> {
+        let mut r = Reader::new(rest);
+        let status = Field::decode(&mut r)?;
+        let request = RequestId(request);
+        Some((AckHdr { request, status }, r.rest()))
+    }
 }
 
 header! {
@@ -492,5 +513,29 @@ mod tests {
         for n in 0..RtsHdr::LEN {
             assert!(RtsHdr::split(&buf[..n]).is_none());
         }
+    }
+
+    #[test]
+    fn a_header_is_also_read_from_its_first_word_and_the_rest() {
+        let sender = RequestName {
+            ep: EpName {
+                uuid: 1,
+                id: EpId(2),
+            },
+            id: RequestId(3),
+        };
+        let sync = TagSyncHdr { tag: 7, sender };
+        let mut bytes = [5; TagSyncHdr::LEN + 2];
+        sync.encode(&mut Writer::new(&mut bytes));
+        let whole = TagSyncHdr::split(&bytes);
+        assert_eq!(TagSyncHdr::split_rest(7, &bytes[8..]), whole);
+        assert_eq!(whole, Some((sync, &[5, 5][..])));
+        assert!(TagSyncHdr::split_rest(7, &bytes[8..TagSyncHdr::LEN - 1]).is_none());
+        let ack = AckHdr {
+            request: RequestId(9),
+            status: 4,
+        };
+        assert_eq!(AckHdr::split_rest(9, &[4]), Some((ack, &[][..])));
+        assert!(AckHdr::split_rest(9, &[]).is_none());
     }
 }

@@ -11,7 +11,8 @@ use crate::ucp::op::MessageKind;
 use crate::ucp::plan::RndvPolicy;
 use crate::ucp::proto::send;
 use crate::ucp::proto::table::Verb;
-use crate::ucp::request::{Callback, Info, Param, Posted, Req, not_counted};
+use crate::ucp::request::{Callback, Info, Param, Posted, Req, not_counted, settle};
+use crate::ucp::tag::recv::PlainReceive;
 use crate::ucp::tag::{probe, recv};
 use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
@@ -447,6 +448,20 @@ pub unsafe extern "C" fn ucp_tag_send_sync_nbx(
     non_null!(NULL_PTR; ep, param);
     // SAFETY: the caller's arguments.
     unsafe {
+        let given = (*param).op_attr_mask;
+        if !self::ep(ep).worker().takes_general_paths()
+            && given & recv::NOT_AT_ONCE == 0
+            && let Some(len) = param::plain_receive(param, buffer, count)
+            && let Some(req) = send::try_sync(self::ep(ep), (buffer.cast_mut().cast(), len), tag)
+        {
+            if req.is_done() {
+                return status_ptr(settle(req, &Param::PLAIN));
+            }
+            if given & UCP_OP_ATTR_FIELD_CALLBACK != 0 {
+                req.set_callback(param::callback_of(param, Which::Send));
+            }
+            return req.user();
+        }
         let param = param::read(param, Which::Send);
         status_ptr(post_send(
             ep,
@@ -528,16 +543,68 @@ unsafe fn recv_early(
 ) -> ucs_status_ptr_t {
     // SAFETY: by the caller's promise.
     unsafe {
-        if let Some(len) = param::plain_receive(param, buffer, count)
-            && (*param).op_attr_mask & recv::NOT_AT_ONCE == 0
-            && let Some(info) = w
-                .tag()
-                .take_from_inline_ring(w, tag, mask, (buffer.cast(), len))
-        {
-            put_tag_info(param::tag_info(param), info);
+        let Some(len) = param::plain_receive(param, buffer, count) else {
+            return recv_any(w, buffer, count, tag, mask, param);
+        };
+        let place = (buffer.cast(), len);
+        if recv_inline(w, place, tag, mask, param) {
             return core::ptr::null_mut();
         }
-        recv_any(w, buffer, count, tag, mask, param)
+        recv_behind(w, place, count, tag, mask, param)
+    }
+}
+
+/// Receives the first of the messages of a few bytes, if nothing else waits. Returns false if it does not match, or the
+/// parameters need more.
+///
+/// # Safety
+/// As `recv_any`.
+#[inline(always)]
+unsafe fn recv_inline(
+    w: &Core,
+    place: (*mut u8, usize),
+    tag: ucp_tag_t,
+    mask: ucp_tag_t,
+    param: *const ucp_request_param_t,
+) -> bool {
+    // SAFETY: by the caller's promise.
+    unsafe {
+        if (*param).op_attr_mask & recv::NOT_AT_ONCE != 0 {
+            return false;
+        }
+        let info = w.tag().take_from_inline_ring(w, tag, mask, place);
+        if let Some(info) = info {
+            put_tag_info(param::tag_info(param), info);
+        }
+        info.is_some()
+    }
+}
+
+/// Receives into a contiguous buffer, where nothing in the parameters but the callback matters and the short forms of tag
+/// matching do not serve. Out of line, so that `recv_early` needs no room for it.
+///
+/// # Safety
+/// As `recv_any`.
+#[inline(never)]
+unsafe fn recv_behind(
+    w: &Core,
+    place: (*mut u8, usize),
+    count: usize,
+    tag: ucp_tag_t,
+    mask: ucp_tag_t,
+    param: *const ucp_request_param_t,
+) -> ucs_status_ptr_t {
+    // SAFETY: by the caller's promise.
+    unsafe {
+        let given = (*param).op_attr_mask;
+        match recv::receive_plain(w, given, place, tag, mask) {
+            PlainReceive::Done(info) => {
+                put_tag_info(param::tag_info(param), info);
+                core::ptr::null_mut()
+            }
+            PlainReceive::Posted(req) => posted(req, given, param),
+            PlainReceive::General => recv_general(w, place.0.cast(), count, tag, mask, param),
+        }
     }
 }
 
@@ -557,22 +624,40 @@ unsafe fn recv_any(
     let _guard = enter(w);
     // SAFETY: by the caller's promise.
     unsafe {
-        let info_at = param::tag_info(param);
-        if !w.examines_operations()
+        // A worker that is not shared has tried that already, without a lock.
+        if w.is_shared()
+            && !w.examines_operations()
             && let Some(len) = param::plain_receive(param, buffer, count)
         {
             let place = (buffer.cast(), len);
-            // One that is not shared has tried that already, without a lock.
-            if w.is_shared()
-                && let Some(req) = recv::post_to_fifo(w, place, tag, mask)
-            {
+            if let Some(req) = recv::post_to_fifo(w, place, tag, mask) {
                 return posted(req, (*param).op_attr_mask, param);
             }
-            if let Some(info) = recv::take_plain(w, (*param).op_attr_mask, place, tag, mask) {
-                put_tag_info(info_at, info);
+            if recv_inline(w, place, tag, mask, param) {
                 return core::ptr::null_mut();
             }
+            return recv_behind(w, place, count, tag, mask, param);
         }
+        recv_general(w, buffer, count, tag, mask, param)
+    }
+}
+
+/// Receives with any parameters, under the lock.
+///
+/// # Safety
+/// As `recv_any`.
+#[inline(never)]
+unsafe fn recv_general(
+    w: &Core,
+    buffer: *mut c_void,
+    count: usize,
+    tag: ucp_tag_t,
+    mask: ucp_tag_t,
+    param: *const ucp_request_param_t,
+) -> ucs_status_ptr_t {
+    // SAFETY: by the caller's promise.
+    unsafe {
+        let info_at = param::tag_info(param);
         let mut param = param::read(param, Which::TagRecv);
         let data = param.data(w, buffer, count, Side::Receive, not_counted);
         finish(

@@ -296,6 +296,19 @@ impl Data {
         }
     }
 
+    /// Copies the whole of `bytes` to a contiguous buffer that they fit. Returns false for another one.
+    #[inline(always)]
+    pub fn fill_contiguous(&self, bytes: &[u8]) -> bool {
+        match self {
+            Data::Contig { ptr, len } if bytes.len() <= *len => {
+                // SAFETY: inside the user's buffer, as checked.
+                unsafe { copy_home(bytes.as_ptr(), *ptr, bytes.len()) };
+                true
+            }
+            _ => false,
+        }
+    }
+
     /// Ends a receive without an error: what was unpacked is in the buffer.
     #[inline]
     pub fn finish(&self) -> Result<()> {

@@ -31,6 +31,12 @@ impl Loopback {
         result
     }
 
+    /// Whether a task is being delivered.
+    #[inline]
+    pub fn is_busy(&self) -> bool {
+        self.busy.get()
+    }
+
     /// Whether the queue of an endpoint is deferred until `release`.
     pub fn defers(&self, ep: u64) -> bool {
         let busy = self.busy.get();
@@ -41,7 +47,15 @@ impl Loopback {
     }
 
     /// Sends the deferred queues, including those that are deferred meanwhile.
+    #[inline]
     pub fn release(worker: &Core) {
+        if !worker.endpoints().loopback.deferred.borrow().is_empty() {
+            Loopback::release_all(worker);
+        }
+    }
+
+    #[inline(never)]
+    fn release_all(worker: &Core) {
         let loopback = &worker.endpoints().loopback;
         if loopback.releasing.replace(true) {
             return;

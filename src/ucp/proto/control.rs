@@ -28,13 +28,12 @@ pub fn stray_ack() {
 /// Posts a control message. A header of a few bytes without `rest` is sent as a short message if the route is open.
 pub fn post<H: Header>(ep: &Ep, id: AmId, header: &H, rest: &[u8]) {
     const WORD: usize = size_of::<u64>();
-    if rest.is_empty() && (WORD..=WORD + SMALL).contains(&H::LEN) && !ep.is_loopback() {
+    if rest.is_empty() && (WORD..=WORD + SMALL).contains(&H::LEN) {
         let mut bytes = [0; WORD + SMALL];
         header.encode(&mut Writer::new(&mut bytes));
         let (word, tail) = bytes[..H::LEN].split_at(WORD);
         let word = word.try_into().map_or(0, u64::from_le_bytes);
-        let sent = send::try_short(ep, id, word, tail.into());
-        if sent == Some(Ok(())) {
+        if send::try_control(ep, id, word, tail.into()) {
             return;
         }
     }

@@ -5,11 +5,11 @@
 
 use super::{rails, rndv, upstream, zcopy};
 use crate::ucp::dt::Data;
-use crate::ucp::ep::{Ep, Lane, Rest, Task, TaskStep, writer};
+use crate::ucp::ep::{Ep, Lane, Rest, ShortRoute, Task, TaskStep, writer};
 use crate::ucp::op::{MessageKind, Op, Operation, SendOp, Stage};
 use crate::ucp::plan::RndvPolicy;
 use crate::ucp::request::{
-    Info, Param, Posted, Req, Request, immediate, must_be_immediate, settle,
+    Info, Param, Posted, Req, Request, RequestSlot, immediate, must_be_immediate, settle,
 };
 use crate::ucp::rndv_state::SenderState;
 use crate::ucp::worker_core::Core;
@@ -17,8 +17,9 @@ use crate::ucs::{Result, Status};
 use crate::ucs_debug;
 use crate::uct::base::copy::{Payload, copy};
 use crate::wire::Writer;
-use crate::wire::header::{AmId, CUT, FirstAckHdr, FirstHdr, Header, MiddleHdr};
+use crate::wire::header::{AmId, CUT, FirstAckHdr, FirstHdr, Header, MiddleHdr, TagSyncHdr};
 use crate::wire::id::{RequestId, RequestName};
+use core::mem::ManuallyDrop;
 use core::ops::Range;
 
 /// Fragments end at multiples of this: generic datatypes need not be able to unpack half an element. MPICH's are not.
@@ -79,11 +80,11 @@ pub fn start(
         memory: None,
     });
     let req = Request::create(ep.worker(), param, op)?;
-    if contiguous_whole && ep.is_clear() && !ep.is_loopback() {
-        // Past the queue, in which nothing is; a pack callback of the user's might have sent something meanwhile.
-        match SendOp::step(ep, req) {
-            Ok(TaskStep::Done) => return settle(req, param),
-            Ok(TaskStep::More) | Err(_) => {}
+    if contiguous_whole {
+        // A pack callback of the user's might have sent something meanwhile.
+        match ep.send_past_queue(|| SendOp::step(ep, req)) {
+            Some(Ok(TaskStep::Done)) => return settle(req, param),
+            Some(Ok(TaskStep::More) | Err(_)) | None => {}
         }
     }
     ep.post(Task::Request(req));
@@ -98,6 +99,30 @@ pub fn try_short(ep: &Ep, id: AmId, header: u64, payload: Payload<'_>) -> Option
     let Some(route) = ep.send_queue.short_route(payload.len()) else {
         return try_whole(ep, id, [header], payload);
     };
+    try_route(ep, route, id, header, payload)
+}
+
+/// As `try_short`, by a control message of a few bytes to any endpoint: its receiver may run within the call. Returns whether it
+/// was sent.
+pub fn try_control(ep: &Ep, id: AmId, header: u64, payload: Payload<'_>) -> bool {
+    if !ep.is_loopback() {
+        return try_short(ep, id, header, payload) == Some(Ok(()));
+    }
+    let Some(route) = ep.send_queue.short_route(payload.len()) else {
+        return false;
+    };
+    ep.send_past_queue(|| try_route(ep, route, id, header, payload)) == Some(Some(Ok(())))
+}
+
+/// Sends a short message by the route that the queue has just returned for its length.
+#[inline(always)]
+fn try_route(
+    ep: &Ep,
+    route: ShortRoute,
+    id: AmId,
+    header: u64,
+    payload: Payload<'_>,
+) -> Option<Result<()>> {
     // SAFETY: the queue's route for this length.
     let code = unsafe { route.send(&ep.sent, id, header, payload.as_ptr(), payload.len()) };
     let error = Status::from_code(code);
@@ -109,6 +134,46 @@ pub fn try_short(ep: &Ep, id: AmId, header: u64, payload: Payload<'_>) -> Option
         Some(Status::NO_RESOURCE) => None,
         Some(e) => Some(Err(e)),
     }
+}
+
+/// Sends a short synchronous message from a contiguous buffer. Returns `None` when the general path is needed. The
+/// request may be over already.
+#[inline]
+pub fn try_sync(ep: &Ep, (buffer, len): (*mut u8, usize), tag: u64) -> Option<Req> {
+    const HEAD: usize = TagSyncHdr::LEN;
+    const WORD: usize = size_of::<u64>();
+    ep.send_queue.short_route(len.saturating_add(HEAD - WORD))?;
+    let by = &ep.lane().thresholds;
+    let least = by.rndv.min(by.rndv_fast).min(by.rndv_mapped).min(by.zcopy);
+    if !ep.is_wireup_sent() || len >= least {
+        return None;
+    }
+    let slot = RequestSlot::pooled(ep.worker()).ok()?;
+    slot.begin(ep.worker());
+    let req = slot.fill_posted(Op::Send(SendOp {
+        ep: ep.to_ref(),
+        data: Data::contig(buffer, len),
+        kind: MessageKind::TagSync { tag },
+        stage: Stage::Whole,
+        memory: None,
+    }));
+    req.set_info(Info::default());
+    let data = ManuallyDrop::new(Data::contig(buffer, len));
+    let sent = ep.send_past_queue(|| {
+        let sender = ep.name_request(req);
+        ep.sent.long.eager.add(len);
+        let sent = ep.lane().packed(AmId::TagSync, HEAD + len, |dest| {
+            // SAFETY: there is room for header and data.
+            unsafe { fill_body(dest, &TagSyncHdr { tag, sender }, &data, 0, len) }
+        });
+        sent.inspect_err(|_| ep.sent.long.eager.take_back(len))?;
+        wait_for_match(ep, req);
+        Ok::<(), Status>(())
+    });
+    if sent != Some(Ok(())) {
+        ep.post(Task::Request(req));
+    }
+    Some(req)
 }
 
 /// As `try_short`, for a message that is longer than a short message and is sent by a buffered copy,
@@ -325,6 +390,16 @@ impl Operation for SendOp {
             _ => None,
         }
     }
+}
+
+/// A synchronous message was sent.
+fn wait_for_match(ep: &Ep, req: Req) {
+    req.with_op(|op| {
+        if let Op::Send(send) = op {
+            send.stage = Stage::AwaitAck;
+        }
+    });
+    ep.add_outstanding(req);
 }
 
 /// The last byte was sent.

@@ -27,10 +27,19 @@ use core::cell::{Cell, Ref, RefCell};
 use inline_unexpected::InlineUnexpected;
 use posted_fifo::{PostedFifo, PostedReceive};
 
+/// Bytes of messages that are stored in their entries.
+const SMALL_MESSAGE: usize = 32;
+const SMALL_SYNC: usize = 16;
+
 /// An unexpected message. It takes memory for the bytes that have come, not for those that an RTS describes.
 pub enum Message {
     /// A few bytes, stored in the entry itself.
-    Inline(InlineBytes),
+    Inline(InlineBytes<SMALL_MESSAGE>),
+    /// The same of a synchronous sender, to be acknowledged when it is matched.
+    InlineSync {
+        bytes: InlineBytes<SMALL_SYNC>,
+        sender: RequestName,
+    },
     Whole {
         data: Buffer,
         /// The synchronous sender, to be acknowledged when it is matched.
@@ -52,6 +61,7 @@ impl Message {
     pub fn total(&self) -> usize {
         match self {
             Message::Inline(bytes) => bytes.bytes().len(),
+            Message::InlineSync { bytes, .. } => bytes.bytes().len(),
             Message::Whole { data, .. } => data.len(),
             Message::Fragments { total, .. } => *total,
             Message::Rts(a) => a.total,
@@ -64,6 +74,7 @@ impl Message {
         unexpected::MESSAGE
             + match self {
                 Message::Inline(bytes) => bytes.bytes().len(),
+                Message::InlineSync { bytes, .. } => bytes.bytes().len(),
                 Message::Whole { data, .. } => data.len(),
                 Message::Fragments { id, .. } => worker
                     .proto()
@@ -77,7 +88,7 @@ impl Message {
     /// Whether it owns memory outside its entry.
     #[inline(always)]
     pub fn holds_memory(&self) -> bool {
-        !matches!(self, Message::Inline(_))
+        !matches!(self, Message::Inline(_) | Message::InlineSync { .. })
     }
 
     /// The bytes of a complete message, and the synchronous sender that waits for its match.
@@ -85,6 +96,7 @@ impl Message {
     pub fn here(&self) -> Option<(&[u8], Option<RequestName>)> {
         match self {
             Message::Inline(bytes) => Some((bytes.bytes(), None)),
+            Message::InlineSync { bytes, sender } => Some((bytes.bytes(), Some(*sender))),
             Message::Whole { data, sync } => Some((data, sync.as_deref().copied())),
             _ => None,
         }
@@ -109,16 +121,36 @@ const PAUSED: usize = 1 << 63;
 const INLINE: usize = 1 << 62;
 const NO_FIFO: usize = 1 << 61;
 
-/// Appends a message of up to `InlineBytes::MAX` bytes to the unexpected messages.
+/// Appends a message of up to `SMALL_MESSAGE` bytes to the unexpected messages.
 #[inline(always)]
 fn push_small(unexpected: &mut UnexpectedMessages<Message>, tag: u64, bytes: &[u8]) {
-    debug_assert!(bytes.len() <= InlineBytes::MAX);
+    debug_assert!(bytes.len() <= SMALL_MESSAGE);
     let fill = |message: &mut Message| {
         if let Message::Inline(inline) = message {
             inline.fill(bytes);
         }
     };
     unexpected.push_filled(tag, || Message::Inline(InlineBytes::empty()), fill);
+}
+
+/// The same of a synchronous `sender`, of up to `SMALL_SYNC` bytes.
+fn push_small_sync(
+    unexpected: &mut UnexpectedMessages<Message>,
+    tag: u64,
+    bytes: &[u8],
+    sender: RequestName,
+) {
+    debug_assert!(bytes.len() <= SMALL_SYNC);
+    let make = || Message::InlineSync {
+        bytes: InlineBytes::empty(),
+        sender,
+    };
+    let fill = |message: &mut Message| {
+        if let Message::InlineSync { bytes: inline, .. } = message {
+            inline.fill(bytes);
+        }
+    };
+    unexpected.push_filled(tag, make, fill);
 }
 
 /// Gives a receive that left the FIFO the operation of other receives.
@@ -244,8 +276,15 @@ impl TagState {
     }
 
     /// Moves all receives of the FIFO but the first to `posted`.
-    #[inline]
+    #[inline(always)]
     fn spill_fifo(&self) {
+        if self.posted_fifo.has_second() {
+            self.spill_fifo_slow();
+        }
+    }
+
+    #[inline(never)]
+    fn spill_fifo_slow(&self) {
         self.posted_fifo.pop_after_first(|receive| {
             let req = leave_fifo(&receive);
             self.push_posted(receive.tag, receive.mask, req);
@@ -265,11 +304,13 @@ impl TagState {
     }
 
     /// Posts a receive after all others.
+    #[inline]
     pub fn post(&self, tag: u64, mask: u64, req: Req) {
         self.spill_fifo();
         self.push_posted(tag, mask, req);
     }
 
+    #[inline(always)]
     fn push_posted(&self, tag: u64, mask: u64, req: Req) {
         self.waiting.set(self.waiting.get() + 1);
         let entry = self.posted.borrow_mut().post(tag, mask, req);
@@ -280,13 +321,14 @@ impl TagState {
         });
     }
 
-    /// Whether a complete message of `len` bytes is to be stored by `keep_small`: it is small, and no receive is posted.
+    /// Whether any receive is posted.
     #[inline(always)]
-    pub fn wants_small(&self, len: usize) -> bool {
-        self.posted_fifo.is_empty() && len <= InlineBytes::MAX && self.posted.borrow().is_empty()
+    pub fn has_posted(&self) -> bool {
+        !self.posted_fifo.is_empty() || !self.posted.borrow().is_empty()
     }
 
     /// Removes and returns the oldest receive that a message of `tag` matches.
+    #[inline]
     pub fn take_posted(&self, tag: u64) -> Option<Req> {
         if self.posted_fifo.matches_first(tag) {
             return self.pop_fifo();
@@ -337,23 +379,53 @@ impl TagState {
         result
     }
 
-    /// Stores an unexpected message of up to `InlineBytes::MAX` bytes.
-    #[inline(always)]
-    pub fn keep_small(&self, worker: &Core, tag: u64, bytes: &[u8]) {
-        tracepoint::tag_unexpected(tag, bytes.len());
-        self.with_unexpected(|unexpected| push_small(unexpected, tag, bytes));
-        unexpected::add(worker, unexpected::MESSAGE + bytes.len());
-    }
-
     /// Stores a complete unexpected message.
     #[inline(always)]
     pub fn keep_whole(&self, worker: &Core, tag: u64, bytes: &[u8], sync: Option<RequestName>) {
-        if sync.is_none() && bytes.len() <= InlineBytes::MAX {
-            return self.keep_small(worker, tag, bytes);
+        let most = match sync {
+            None => SMALL_MESSAGE,
+            Some(_) => SMALL_SYNC,
+        };
+        if bytes.len() > most {
+            let data = worker.buffers.copy(bytes);
+            let sync = sync.map(Box::new);
+            self.keep(worker, tag, Message::Whole { data, sync });
+            return;
         }
-        let data = worker.buffers.copy(bytes);
-        let sync = sync.map(Box::new);
-        self.keep(worker, tag, Message::Whole { data, sync });
+        tracepoint::tag_unexpected(tag, bytes.len());
+        self.spill_inline();
+        let mut unexpected = self.unexpected.borrow_mut();
+        match sync {
+            None => push_small(&mut unexpected, tag, bytes),
+            Some(sender) => push_small_sync(&mut unexpected, tag, bytes, sender),
+        }
+        self.waiting.set(self.waiting.get() + 1);
+        unexpected::add(worker, unexpected::MESSAGE + bytes.len());
+    }
+
+    /// Receives the first unexpected message that a receive of `tag` and `mask` matches, if it is complete and `take` takes it,
+    /// which gets its tag, its bytes and the synchronous sender. Returns `None` if there is no such message.
+    #[inline(always)]
+    pub fn consume<R>(
+        &self,
+        tag: u64,
+        mask: u64,
+        take: impl FnOnce(u64, &[u8], Option<RequestName>) -> Option<R>,
+    ) -> Option<Option<R>> {
+        self.spill_inline();
+        let mut unexpected = self.unexpected.borrow_mut();
+        if unexpected.is_empty() {
+            return None;
+        }
+        let take = |tag, message: &Message| {
+            let (bytes, sync) = message.here()?;
+            take(tag, bytes, sync)
+        };
+        let taken = unexpected.consume(tag, mask, take, Message::holds_memory);
+        if let Some(Some(_)) = taken {
+            self.waiting.set(self.waiting.get() - 1);
+        }
+        taken
     }
 
     /// Stores an unexpected message. Inlined, for the reason given at `Buffers::copy`.

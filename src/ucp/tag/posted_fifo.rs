@@ -110,6 +110,12 @@ impl PostedFifo {
         Some(receive)
     }
 
+    /// Whether there are receives behind the first.
+    #[inline(always)]
+    pub fn has_second(&self) -> bool {
+        self.0.has_second()
+    }
+
     /// Removes all receives but the first, in order. `each` must not call the FIFO.
     pub fn pop_after_first(&self, mut each: impl FnMut(PostedReceive)) {
         self.0.pop_after_first(|slot| each(slot.receive()));

@@ -16,8 +16,9 @@ use crate::ucp::unexpected;
 use crate::ucp::worker_core::Core;
 use crate::ucs::tag_match::EntryId;
 use crate::ucs::{Result, Status, tracepoint};
-use crate::uct::base::copy::{Payload, SMALL, copy_home, copy_small};
+use crate::uct::base::copy::{Payload, SMALL, copy_small};
 use crate::wire::id::{EpName, RequestName};
+use core::mem::ManuallyDrop;
 
 /// Posts a receive, or receives an unexpected message. `info` describes an immediate completion.
 #[inline]
@@ -33,7 +34,7 @@ pub fn post(
         // Only a complete message can be received at once; another stays queued.
         let whole = matches!(
             worker.tag().unexpected().peek(tag, mask),
-            Some((_, _, Message::Inline(_) | Message::Whole { .. }))
+            Some((_, _, message)) if message.here().is_some()
         );
         if !whole {
             return Err(Status::NO_RESOURCE);
@@ -81,42 +82,75 @@ pub fn post_to_fifo(
 /// The `UCP_OP_ATTR_*` of a receive that is not to be over at once.
 pub const NOT_AT_ONCE: u32 = UCP_OP_ATTR_FLAG_NO_IMM_CMPL | UCP_OP_ATTR_FIELD_REQUEST;
 
-/// Receives a complete unexpected message that fits a contiguous buffer; `given` are the `UCP_OP_ATTR_*`. Returns
-/// `None` when the general path is needed.
-#[inline]
-pub fn take_plain(
+/// How a receive into a contiguous buffer was taken up.
+pub enum PlainReceive {
+    /// A message was there.
+    Done(Info),
+    /// None was.
+    Posted(Req),
+    /// It takes the general path.
+    General,
+}
+
+/// Receives a complete message of the tables that fits a contiguous buffer, else posts the receive behind all others; `given`
+/// are the `UCP_OP_ATTR_*`.
+#[inline(always)]
+pub fn receive_plain(
     worker: &Core,
     given: u32,
     (buffer, len): (*mut u8, usize),
     tag: u64,
     mask: u64,
-) -> Option<Info> {
+) -> PlainReceive {
+    let state = worker.tag();
     if given & NOT_AT_ONCE != 0 {
-        return None;
-    }
-    // SAFETY: the user's buffer is as long.
-    let inline = unsafe {
-        worker
-            .tag()
-            .take_from_inline_ring(worker, tag, mask, (buffer, len))
-    };
-    if inline.is_some() {
-        return inline;
-    }
-    let take = |tag, message: &Message| match message.here() {
-        Some((data, None)) if data.len() <= len => {
-            // SAFETY: the user's buffer is as long.
-            unsafe { copy_home(data.as_ptr(), buffer, data.len()) };
-            let length = data.len();
-            Some(Info { tag, length })
+        if state.unexpected().peek(tag, mask).is_some() {
+            return PlainReceive::General;
         }
-        _ => None,
+        return post_plain(worker, (buffer, len), tag, mask);
+    }
+    // Nothing of it has to be dropped, which the compiler does not see.
+    let data = ManuallyDrop::new(Data::contig(buffer, len));
+    let mut waits = None;
+    let taken = state.consume(tag, mask, |tag, bytes, sync| {
+        let length = bytes.len();
+        if !data.fill_contiguous(bytes) {
+            return None;
+        }
+        if sync.is_some() {
+            waits = sync;
+        }
+        Some(Info { tag, length })
+    });
+    let info = match taken {
+        None => return post_plain(worker, (buffer, len), tag, mask),
+        Some(None) => return PlainReceive::General,
+        Some(Some(info)) => info,
     };
-    let info = worker
-        .tag()
-        .with_unexpected(|unexpected| unexpected.consume(tag, mask, take, Message::holds_memory))?;
     unexpected::sub(worker, unexpected::MESSAGE + info.length);
-    Some(info)
+    if let Some(sender) = waits {
+        receiver::send_match(worker, sender);
+    }
+    PlainReceive::Done(info)
+}
+
+/// Posts a receive that no unexpected message matches.
+#[inline]
+fn post_plain(worker: &Core, (buffer, len): (*mut u8, usize), tag: u64, mask: u64) -> PlainReceive {
+    let slot = worker
+        .check_process()
+        .and_then(|()| RequestSlot::pooled(worker));
+    let Ok(slot) = slot else {
+        return PlainReceive::General;
+    };
+    slot.begin(worker);
+    let req = slot.fill_posted(Op::TagWait(TagWaitOp {
+        data: Data::contig(buffer, len),
+        entry: None,
+    }));
+    req.set_info(Info::default());
+    worker.tag().post(tag, mask, req);
+    PlainReceive::Posted(req)
 }
 
 /// Receives an unexpected message.
@@ -162,7 +196,7 @@ pub fn take(
                 finish(worker, req, param, result);
             }
         }
-        Message::Inline(_) | Message::Whole { .. } => {}
+        Message::Inline(_) | Message::InlineSync { .. } | Message::Whole { .. } => {}
     }
     Ok((settle(req, param)?, info))
 }
@@ -282,34 +316,56 @@ fn on_short_slow(worker: &Core, tag: u64, payload: Payload<'_>) {
         && let Some((req, to)) = worker.tag().take_from_fifo(tag, len)
     {
         tracepoint::tag_match(tag, len);
-        // SAFETY: as in `on_short`.
-        unsafe { copy_home(payload.as_ptr(), to, len) };
+        ManuallyDrop::new(Data::contig(to, len)).fill_contiguous(payload.bytes());
         req.complete_plain(Info { tag, length: len });
         return;
     }
-    let bytes = payload.bytes();
-    if worker.tag().wants_small(len) {
-        return worker.tag().keep_small(worker, tag, bytes);
+    let posted = match worker.tag().has_posted() {
+        true => worker.tag().take_posted(tag),
+        false => None,
+    };
+    match posted {
+        Some(req) => deliver(worker, req, tag, payload.bytes(), None),
+        None => worker.tag().keep_whole(worker, tag, payload.bytes(), None),
     }
-    on_message(worker, tag, bytes, None);
 }
 
 /// A complete message.
 #[inline(never)]
 pub fn on_message(worker: &Core, tag: u64, bytes: &[u8], sync: Option<RequestName>) {
-    let Some(req) = worker.tag().take_posted(tag) else {
-        worker.tag().keep_whole(worker, tag, bytes, sync);
-        return;
-    };
-    tracepoint::tag_match(tag, bytes.len());
+    match worker.tag().take_posted(tag) {
+        Some(req) => deliver(worker, req, tag, bytes, sync),
+        None => worker.tag().keep_whole(worker, tag, bytes, sync),
+    }
+}
+
+/// A complete message that matches a receive.
+#[inline(always)]
+fn deliver(worker: &Core, req: Req, tag: u64, bytes: &[u8], sync: Option<RequestName>) {
+    let length = bytes.len();
+    tracepoint::tag_match(tag, length);
+    let filled = req.with_op(|op| match op {
+        Op::TagWait(r) => r.data.fill_contiguous(bytes),
+        _ => false,
+    });
+    let info = Info { tag, length };
+    if filled {
+        if let Some(sender) = sync {
+            receiver::send_match(worker, sender);
+        }
+        return req.complete_plain(info);
+    }
+    deliver_general(worker, req, info, bytes, sync);
+}
+
+/// The same into any buffer.
+#[inline(never)]
+fn deliver_general(worker: &Core, req: Req, info: Info, bytes: &[u8], sync: Option<RequestName>) {
     let result = req.with_op(|op| match op {
         Op::TagWait(r) => unpack_whole(&r.data, bytes),
         _ => Err(Status::INVALID_PARAM),
     });
-    req.set_info(Info {
-        tag,
-        length: bytes.len(),
-    });
+    req.set_info(info);
     if let Some(sender) = sync {
         receiver::send_match(worker, sender);
     }

@@ -86,6 +86,13 @@ impl<P> SlotRing<P> {
         unsafe { self.end.get().as_ref() }.occupied.get()
     }
 
+    /// Whether there is a value behind the oldest.
+    #[inline(always)]
+    pub fn has_second(&self) -> bool {
+        let first = self.head();
+        first.occupied.get() && self.end.get() != first.next.get()
+    }
+
     /// Appends a value, which `fill` writes. The ring must not be full.
     #[inline(always)]
     pub fn push(&self, fill: impl FnOnce(&P)) {
@@ -156,6 +163,7 @@ mod tests {
         let ring = SlotRing::<Cell<usize>>::new(4);
         for count in 0..=4 {
             (0..count).for_each(|n| ring.push(|slot| slot.set(n)));
+            assert_eq!(ring.has_second(), count > 1);
             let mut behind = Vec::new();
             ring.pop_after_first(|slot| behind.push(slot.get()));
             assert!(behind.into_iter().eq(1..count.max(1)));

@@ -1,9 +1,8 @@
 //! Lists that are linked by index, a slab of entries, and hash tables of lists that grow with what is in them.
 //!
-//! Peers choose the tags, so the hash uses two random words: a peer that does not know them cannot choose tags that
-//! collide.
+//! Peers choose the tags, so the hash has a random key.
 
-use std::hash::{BuildHasher, RandomState};
+use crate::ucs::keyed_hash::HashKey;
 
 /// An index that is none.
 pub const NIL: u32 = u32::MAX;
@@ -26,6 +25,7 @@ pub trait Linked {
     fn links(&mut self, i: u32) -> (&mut u32, &mut u32);
     fn next(&self, i: u32) -> u32;
 
+    #[inline(always)]
     fn push_back(&mut self, list: &mut List, i: u32) {
         let (prev, next) = self.links(i);
         *prev = list.tail;
@@ -37,6 +37,7 @@ pub trait Linked {
         list.tail = i;
     }
 
+    #[inline(always)]
     fn unlink(&mut self, list: &mut List, i: u32) {
         let (prev, next) = {
             let (prev, next) = self.links(i);
@@ -66,12 +67,16 @@ pub struct Slab<T> {
     pub entries: Vec<SlabEntry<T>>,
     free: u32,
     pub live: usize,
+    /// The last generation of all.
+    last_generation: u32,
     /// The generation of new entries: above those of all entries whose memory was given back.
     first_generation: u32,
 }
 
-/// A slab that is full grows by this share of its length, at least by so many entries: where a million messages wait,
-/// places for another million would be too many.
+/// A slab that is full doubles, at least by `LEAST_GROWTH` entries, up to so many bytes. From there on it grows by a share of
+/// its length, and the kernel moves it without a copy: where a million messages wait, places for another million would be
+/// too many.
+const DOUBLED: usize = 128 << 10;
 const GROWTH: usize = 8;
 const LEAST_GROWTH: usize = 32;
 /// An empty slab or table with more entries gives its memory back.
@@ -83,28 +88,25 @@ impl<T> Slab<T> {
             entries: Vec::new(),
             free: NIL,
             live: 0,
+            last_generation: 0,
             first_generation: 0,
         }
     }
 
+    #[inline(always)]
     pub fn insert(&mut self, tag: u64, value: T) -> u32 {
         self.live += 1;
-        if self.free != NIL {
-            let i = self.free;
-            let e = &mut self.entries[i as usize];
+        let i = self.free;
+        // `NIL` is behind all entries.
+        if let Some(e) = self.entries.get_mut(i as usize) {
             self.free = e.next;
             e.tag = tag;
             e.value = Some(value);
             return i;
         }
-        self.append(tag, value)
-    }
-
-    #[cold]
-    fn append(&mut self, tag: u64, value: T) -> u32 {
         let len = self.entries.len();
         if len == self.entries.capacity() {
-            self.entries.reserve_exact((len / GROWTH).max(LEAST_GROWTH));
+            self.extend();
         }
         self.entries.push(SlabEntry {
             tag,
@@ -116,6 +118,16 @@ impl<T> Slab<T> {
         len as u32
     }
 
+    #[cold]
+    fn extend(&mut self) {
+        let len = self.entries.len();
+        let more = match len * size_of::<SlabEntry<T>>() < DOUBLED {
+            true => len.max(LEAST_GROWTH),
+            false => len / GROWTH,
+        };
+        self.entries.reserve_exact(more);
+    }
+
     pub fn tag(&self, i: u32) -> u64 {
         self.entries[i as usize].tag
     }
@@ -124,24 +136,32 @@ impl<T> Slab<T> {
         self.entries[i as usize].value.as_ref()
     }
 
+    /// Frees an entry.
+    #[inline]
     pub fn release(&mut self, i: u32) -> Option<T> {
+        self.release_by(i, Option::take)
+    }
+
+    /// As `release`, with the value in its place, from which `take` removes it.
+    #[inline(always)]
+    pub fn release_by<R>(&mut self, i: u32, take: impl FnOnce(&mut Option<T>) -> R) -> R {
         let free = self.free;
         let e = &mut self.entries[i as usize];
-        let value = e.value.take();
+        let taken = take(&mut e.value);
         e.generation = e.generation.wrapping_add(1);
+        self.last_generation = self.last_generation.max(e.generation);
         e.next = free;
         self.free = i;
         self.live -= 1;
         if self.live == 0 && self.entries.len() > ROOM_KEPT {
             self.give_back();
         }
-        value
+        taken
     }
 
     #[cold]
     fn give_back(&mut self) {
-        let last = self.entries.iter().map(|e| e.generation).max();
-        self.first_generation = last.unwrap_or(0).wrapping_add(1);
+        self.first_generation = self.last_generation.wrapping_add(1);
         self.entries = Vec::new();
         self.free = NIL;
     }
@@ -158,7 +178,7 @@ impl<T> Slab<T> {
 }
 
 impl<T> Linked for Slab<T> {
-    #[inline]
+    #[inline(always)]
     fn links(&mut self, i: u32) -> (&mut u32, &mut u32) {
         let e = &mut self.entries[i as usize];
         (&mut e.prev, &mut e.next)
@@ -170,35 +190,10 @@ impl<T> Linked for Slab<T> {
     }
 }
 
-/// Two random words of the hash.
-#[derive(Clone, Copy)]
-struct Hasher {
-    mix: u64,
-    factor: u64,
-}
-
-impl Hasher {
-    fn random() -> Hasher {
-        let random = RandomState::new();
-        Hasher {
-            mix: random.hash_one(1),
-            factor: random.hash_one(2) | 1,
-        }
-    }
-
-    /// Both halves of the product, folded: each bit of the key moves bits all over it. Keys at equal distances, which programs
-    /// like, would often be so in the lower bits as well: the golden ratio spreads them in the upper ones.
-    #[inline(always)]
-    fn hash(self, key: u64) -> u64 {
-        let product = u128::from(key ^ self.mix) * u128::from(self.factor);
-        ((product >> 64) as u64 ^ product as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-    }
-}
-
 /// Lists of entries by the hash of their keys, about as many lists as entries. Those of one key keep their order.
 pub struct Buckets {
     lists: Vec<List>,
-    hasher: Hasher,
+    hasher: HashKey,
     len: usize,
     /// How many lists there are at first; a power of two, 2 at least.
     first: usize,
@@ -206,14 +201,15 @@ pub struct Buckets {
     shift: u32,
 }
 
-/// Entries for each list before there are more lists.
+/// Entries for each list before there are more lists, and how many times more: a step that is long moves an entry seldom.
 const LOAD: usize = 2;
+const STEP: usize = 8;
 
 impl Buckets {
     pub const fn new(first: usize) -> Buckets {
         Buckets {
             lists: Vec::new(),
-            hasher: Hasher { mix: 0, factor: 0 },
+            hasher: HashKey::NONE,
             len: 0,
             first,
             shift: 0,
@@ -224,19 +220,20 @@ impl Buckets {
         self.len == 0
     }
 
+    /// The place of the list of a key, for the functions below.
     #[inline(always)]
-    fn place(&self, key: u64) -> usize {
+    pub fn place(&self, key: u64) -> usize {
         (self.hasher.hash(key) >> self.shift) as usize
     }
 
-    /// The first of those that may be of `key`.
+    /// The first of those that may be of the key.
     #[inline(always)]
-    pub fn head(&self, key: u64) -> u32 {
-        self.lists.get(self.place(key)).map_or(NIL, |l| l.head)
+    pub fn head(&self, place: usize) -> u32 {
+        self.lists.get(place).map_or(NIL, |l| l.head)
     }
 
     /// Appends an entry to the others of its key.
-    #[inline]
+    #[inline(always)]
     pub fn push<L: Linked>(
         &mut self,
         all: &mut L,
@@ -252,22 +249,26 @@ impl Buckets {
         all.push_back(&mut self.lists[place], i);
     }
 
-    #[inline]
-    pub fn remove<L: Linked>(&mut self, all: &mut L, i: u32, key: u64) {
+    #[inline(always)]
+    pub fn remove<L: Linked>(&mut self, all: &mut L, i: u32, place: usize) {
         self.len -= 1;
-        let place = self.place(key);
         all.unlink(&mut self.lists[place], i);
         if self.len == 0 && self.lists.len() > ROOM_KEPT {
-            self.lists = Vec::new();
+            self.give_back();
         }
+    }
+
+    #[cold]
+    fn give_back(&mut self) {
+        self.lists = Vec::new();
     }
 
     #[cold]
     fn grow<L: Linked>(&mut self, all: &mut L, key_of: impl Fn(&L, u32) -> u64) {
         if self.lists.is_empty() {
-            self.hasher = Hasher::random();
+            self.hasher = HashKey::random();
         }
-        let more = vec![EMPTY; (self.lists.len() * 2).max(self.first)];
+        let more = vec![EMPTY; (self.lists.len() * STEP).max(self.first)];
         self.shift = u64::BITS - more.len().ilog2();
         for list in core::mem::replace(&mut self.lists, more) {
             let mut i = list.head;

@@ -172,10 +172,13 @@ mod tests {
                             (t, v)
                         });
                         assert_eq!(real.peek(tag, mask).map(|(_, t, v)| (t, *v)), want);
-                        assert_eq!(real.consume(tag, mask, |_, _| None::<()>, |_| true), None);
+                        let left = real.consume(tag, mask, |_, _| None::<()>, |_| true);
+                        assert_eq!(left, want.map(|_| None));
                         let taken = match rng.below(2) {
                             0 => real.take(tag, mask),
-                            _ => real.consume(tag, mask, |t, v| Some((t, *v)), |_| false),
+                            _ => real
+                                .consume(tag, mask, |t, v| Some((t, *v)), |_| false)
+                                .flatten(),
                         };
                         assert_eq!(taken, want);
                     }

@@ -99,27 +99,40 @@ impl<T> Posted<T> {
         self.groups.len() - 1
     }
 
-    /// The oldest receive of the slab that matches a message of `tag`.
+    /// The oldest receive of the slab that matches a message of `tag`, and the place of its group.
     #[inline]
-    fn find(&self, tag: u64) -> u32 {
-        let (mut oldest, mut oldest_seq) = (NIL, u64::MAX);
-        for group in &self.groups {
-            let key = tag & group.mask;
-            let mut i = group.buckets.head(key);
-            while i != NIL {
-                let e = &self.slab.entries[i as usize];
-                looked_at();
-                if e.tag == key {
-                    let seq = e.value.as_ref().map_or(u64::MAX, |w| w.seq);
-                    if seq < oldest_seq {
-                        (oldest, oldest_seq) = (i, seq);
-                    }
-                    break;
-                }
-                i = self.slab.next(i);
+    fn find(&self, tag: u64) -> (u32, usize) {
+        // Most programs use one mask.
+        if let [only] = self.groups.as_slice() {
+            return (self.first_of(only, tag), 0);
+        }
+        let (mut oldest, mut oldest_seq) = ((NIL, 0), u64::MAX);
+        for (place, group) in self.groups.iter().enumerate() {
+            let i = self.first_of(group, tag);
+            let seq = match self.slab.entries.get(i as usize) {
+                Some(e) => e.value.as_ref().map_or(u64::MAX, |w| w.seq),
+                None => continue,
+            };
+            if seq < oldest_seq {
+                (oldest, oldest_seq) = ((i, place), seq);
             }
         }
         oldest
+    }
+
+    /// The oldest receive of a group that matches a message of `tag`.
+    #[inline(always)]
+    fn first_of(&self, group: &Group, tag: u64) -> u32 {
+        let key = tag & group.mask;
+        let mut i = group.buckets.head(group.buckets.place(key));
+        while let Some(e) = self.slab.entries.get(i as usize) {
+            looked_at();
+            if e.tag == key {
+                return i;
+            }
+            i = self.slab.next(i);
+        }
+        NIL
     }
 
     /// Removes the oldest receive of all, if it matches a message of `tag`, as it mostly does.
@@ -141,8 +154,8 @@ impl<T> Posted<T> {
             return None;
         }
         match self.find(tag) {
-            NIL => None,
-            i => self.drop_entry(i),
+            (NIL, _) => None,
+            (i, group) => self.drop_entry(i, group),
         }
     }
 
@@ -154,8 +167,8 @@ impl<T> Posted<T> {
             return Some((self.oldest.id(), &lone.value));
         }
         match self.find(tag) {
-            NIL => None,
-            i => Some((id(&self.slab, i), &self.slab.value(i)?.value)),
+            (NIL, _) => None,
+            (i, _) => Some((id(&self.slab, i), &self.slab.value(i)?.value)),
         }
     }
 
@@ -164,15 +177,23 @@ impl<T> Posted<T> {
         if id.index == NIL {
             return self.oldest.take_by(id).map(|lone| lone.value);
         }
-        let i = found(&self.slab, id)?;
-        self.drop_entry(i)
+        self.drop_by_mask(found(&self.slab, id)?)
     }
 
-    fn drop_entry(&mut self, i: u32) -> Option<T> {
-        let (key, mask) = (self.slab.tag(i), self.slab.value(i)?.mask);
-        let group = self.groups.iter_mut().find(|g| g.mask == mask)?;
-        group.buckets.remove(&mut self.slab, i, key);
-        self.slab.release(i).map(|w| w.value)
+    #[inline(never)]
+    fn drop_by_mask(&mut self, i: u32) -> Option<T> {
+        let mask = self.slab.value(i)?.mask;
+        let group = self.groups.iter().position(|g| g.mask == mask)?;
+        self.drop_entry(i, group)
+    }
+
+    #[inline(always)]
+    fn drop_entry(&mut self, i: u32, group: usize) -> Option<T> {
+        let key = self.slab.tag(i);
+        let buckets = &mut self.groups[group].buckets;
+        let place = buckets.place(key);
+        buckets.remove(&mut self.slab, i, place);
+        self.slab.release_by(i, |w| w.take().map(|w| w.value))
     }
 
     /// Takes every receive, the oldest first, the others in the order of the slab.
@@ -181,7 +202,7 @@ impl<T> Posted<T> {
         let live: Vec<u32> = (0..self.slab.entries.len() as u32)
             .filter(|&i| self.slab.entries[i as usize].value.is_some())
             .collect();
-        let behind = live.into_iter().filter_map(|i| self.drop_entry(i));
+        let behind = live.into_iter().filter_map(|i| self.drop_by_mask(i));
         oldest.into_iter().chain(behind).collect()
     }
 }

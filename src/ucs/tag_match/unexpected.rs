@@ -91,26 +91,34 @@ impl<T> UnexpectedMessages<T> {
         make: impl Fn() -> T,
         fill: impl Fn(&mut T),
     ) -> EntryId {
-        let id = self.push_behind(tag, make());
-        if let Some(value) = self.get_mut(id) {
-            fill(value);
+        let i = self.link(tag, make());
+        if let Some(came) = self.came(i) {
+            fill(&mut came.value);
         }
-        id
+        id(&self.slab, i)
     }
 
     fn push_behind(&mut self, tag: u64, value: T) -> EntryId {
+        let i = self.link(tag, value);
+        id(&self.slab, i)
+    }
+
+    /// Appends a message to all lists.
+    #[inline(always)]
+    fn link(&mut self, tag: u64, value: T) -> u32 {
         let (prev, next) = (self.all.tail, NIL);
         let i = self.slab.insert(tag, UnexpectedEntry { prev, next, value });
         self.by_tag.push(&mut self.slab, i, tag, Slab::tag);
-        for index in self.by_mask.get_mut() {
-            index.add(i, tag);
+        let by_mask = self.by_mask.get_mut();
+        if !by_mask.is_empty() {
+            by_mask.iter_mut().for_each(|index| index.add(i, tag));
         }
         match self.came(prev) {
             None => self.all.head = i,
             Some(before) => before.next = i,
         }
         self.all.tail = i;
-        id(&self.slab, i)
+        i
     }
 
     /// The entry at an index that may be none.
@@ -118,11 +126,12 @@ impl<T> UnexpectedMessages<T> {
         self.slab.entries.get_mut(i as usize)?.value.as_mut()
     }
 
+    #[inline(always)]
     fn find(&self, tag: u64, mask: u64) -> u32 {
         if mask != u64::MAX {
             return self.find_by(tag & mask, mask);
         }
-        let mut i = self.by_tag.head(tag);
+        let mut i = self.by_tag.head(self.by_tag.place(tag));
         while i != NIL && self.slab.tag(i) != tag {
             looked_at();
             i = self.slab.next(i);
@@ -186,6 +195,7 @@ impl<T> UnexpectedMessages<T> {
 
     /// Shows `taker` the oldest message that a receive of `tag` and `mask` matches, by its own tag and
     /// what the owner keeps. Where it takes it, the message goes, from its place; one that `holds` nothing is not dropped.
+    /// Returns `None` if there is no such message, else what `taker` says.
     #[inline(always)]
     pub fn consume<R>(
         &mut self,
@@ -193,19 +203,32 @@ impl<T> UnexpectedMessages<T> {
         mask: u64,
         taker: impl FnOnce(u64, &T) -> Option<R>,
         holds: impl FnOnce(&T) -> bool,
-    ) -> Option<R> {
-        let (id, own, value) = self.peek(tag, mask)?;
-        let taken = taker(own, value)?;
-        if id.index == NIL {
-            if holds(value) {
-                self.oldest.forget();
-            } else {
-                core::mem::forget(self.oldest.take());
+    ) -> Option<Option<R>> {
+        let (i, own, value) = match &self.oldest.entry {
+            Some(lone) if (lone.tag ^ tag) & mask == 0 => (NIL, lone.tag, &lone.value),
+            _ if self.slab.live == 0 => return None,
+            _ => {
+                let i = self.find(tag, mask);
+                let e = self.slab.entries.get(i as usize)?;
+                (i, e.tag, &e.value.as_ref()?.value)
             }
+        };
+        let Some(taken) = taker(own, value) else {
+            return Some(None);
+        };
+        let holds = holds(value);
+        if i != NIL {
+            self.unlink(i);
+            self.slab.release_by(i, |value| match holds {
+                true => *value = None,
+                false => core::mem::forget(value.take()),
+            });
+        } else if holds {
+            self.oldest.forget();
         } else {
-            drop(self.drop_entry(id.index));
+            core::mem::forget(self.oldest.take());
         }
-        Some(taken)
+        Some(Some(taken))
     }
 
     /// What the owner keeps of one message.
@@ -230,7 +253,17 @@ impl<T> UnexpectedMessages<T> {
 
     fn drop_entry(&mut self, i: u32) -> Option<(u64, T)> {
         let tag = self.slab.tag(i);
-        let &UnexpectedEntry { prev, next, .. } = self.slab.value(i)?;
+        self.unlink(i);
+        Some((tag, self.slab.release(i)?.value))
+    }
+
+    /// Takes a message out of all lists.
+    #[inline(always)]
+    fn unlink(&mut self, i: u32) {
+        let tag = self.slab.tag(i);
+        let Some(&UnexpectedEntry { prev, next, .. }) = self.slab.value(i) else {
+            return;
+        };
         match self.came(prev) {
             None => self.all.head = next,
             Some(before) => before.next = next,
@@ -239,16 +272,15 @@ impl<T> UnexpectedMessages<T> {
             None => self.all.tail = prev,
             Some(after) => after.prev = prev,
         }
-        self.by_tag.remove(&mut self.slab, i, tag);
+        let place = self.by_tag.place(tag);
+        self.by_tag.remove(&mut self.slab, i, place);
         let by_mask = self.by_mask.get_mut();
-        for index in by_mask.iter_mut() {
-            index.remove(i, tag);
+        if !by_mask.is_empty() {
+            by_mask.iter_mut().for_each(|index| index.remove(i, tag));
+            if self.slab.live == 1 {
+                by_mask.clear();
+            }
         }
-        let value = self.slab.release(i)?.value;
-        if self.slab.live == 0 {
-            by_mask.clear();
-        }
-        Some((tag, value))
     }
 
     /// Takes every message, oldest first.
@@ -318,11 +350,12 @@ impl ByMask {
     }
 
     fn remove(&mut self, i: u32, tag: u64) {
-        self.buckets.remove(&mut self.links, i, tag & self.mask);
+        let place = self.buckets.place(tag & self.mask);
+        self.buckets.remove(&mut self.links, i, place);
     }
 
     fn find(&self, key: u64) -> u32 {
-        let mut i = self.buckets.head(key);
+        let mut i = self.buckets.head(self.buckets.place(key));
         while i != NIL && self.links.key(i) != key {
             looked_at();
             i = self.links.next(i);
