@@ -25,7 +25,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import report
 from perftest import Perftest
 from programs import Programs
-from rows import Machine, Record, gain_of, measure
+from rows import Machine, Record, gain_of, measure, of_one_placement
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
@@ -70,7 +70,7 @@ def main():
         done = measure(row, machine, options.reps)
         record.add(done)
         failed += gain_of(done) is None
-        print(report.line(done), flush=True)
+        print(report.line(of_one_placement(done)), flush=True)
         report.write(record, PAGE, CHARTS)
     report.draw(RECORD, CHARTS, TARGET)
     report.write(record, PAGE, CHARTS)

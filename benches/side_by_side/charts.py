@@ -22,6 +22,8 @@ matplotlib.use("svg")
 matplotlib.rcParams.update({"svg.hashsalt": "performance", "svg.fonttype": "none", "font.size": 8, "axes.titlesize": 9})
 from matplotlib import pyplot  # noqa: E402  (after the choice of the back end)
 
+from rows import of_one_placement  # noqa: E402
+
 COLOURS = {"upstream": "#7a7a7a", "ours": "#1f6fb4"}
 LABELS = {"upstream": "UCX 1.22.0", "ours": "ferrucx"}
 SIZED = re.compile(r"^(?P<where>\S+(?: loop)?) (?P<test>[a-z_]+)(?: rate)? (?P<size>\d+)$")
@@ -165,7 +167,7 @@ def gains(group, title, rows, folder):
 
 def main():
     record, folder, titles = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), json.loads(sys.argv[3])
-    rows = [json.loads(line) for line in record.read_text().splitlines()]
+    rows = [of_one_placement(json.loads(line)) for line in record.read_text().splitlines()]
     folder.mkdir(exist_ok=True)
     for old in folder.glob("*.svg"):
         old.unlink()

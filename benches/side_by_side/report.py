@@ -35,9 +35,10 @@ def figure(value):
     return f"{value:.3f}" if abs(value) < 10 else f"{value:.1f}" if abs(value) < 1000 else f"{value:.0f}"
 
 
-def states(record):
-    seen = [state_of(line) for line in record["line_ns"]]
-    return "/".join(sorted(set(seen)))
+def placement(record):
+    seen = "/".join(sorted({state_of(line) for line in record["line_ns"]}))
+    runs = len(record["line_ns"])
+    return f"{seen}, {runs} of {runs + record['left_out']}" if "left_out" in record else seen
 
 
 def line(record):
@@ -45,7 +46,7 @@ def line(record):
     middle = [statistics.median(values) if values else None for values in (record["figures"]["upstream"], record["figures"]["ours"])]
     spread = f"{min(record['ratios']):.2f} - {max(record['ratios']):.2f}" if len(record["ratios"]) > 1 else ""
     return (f"| {record['name']} | {record['unit']} | {figure(middle[0])} | {figure(middle[1])} | "
-            f"{'-' if gain is None else f'{gain:.2f}'} | {spread} | {states(record)} |")
+            f"{'-' if gain is None else f'{gain:.2f}'} | {spread} | {placement(record)} |")
 
 
 def summary(records):
@@ -106,6 +107,7 @@ def reach(record):
 
 
 def write(record, page, charts):
+    record = record.of_one_placement()
     text = [BEGIN, "", *reach(record), "### Rates", "", *pictures(charts, "rates", "operations a second")]
     for group, title in TITLES.items():
         records = record.group(group)

@@ -129,6 +129,23 @@ def measure(row, machine, reps):
             "scale": machine.scale, "library": machine.library}
 
 
+def of_one_placement(record):
+    """The record without the runs in which the processors were otherwise placed than in most: their figures are not
+    comparable. `left_out` is their number."""
+    states = [state_of(line) for line in record["line_ns"]]
+    placement = max(sorted(set(states), reverse=True), key=states.count)
+    lists = [record["ratios"], *record["figures"].values()]
+    if states.count(placement) == len(states) or any(len(values) != len(states) for values in lists):
+        return record
+
+    def kept(values):
+        return [value for value, state in zip(values, states) if state == placement]
+
+    return {**record, "figures": {side: kept(values) for side, values in record["figures"].items()},
+            "ratios": kept(record["ratios"]), "line_ns": kept(record["line_ns"]),
+            "left_out": len(states) - states.count(placement)}
+
+
 def gain_of(record):
     return statistics.median(record["ratios"]) if record["ratios"] else None
 
@@ -162,6 +179,12 @@ class Record:
         new = self.path.with_suffix(".new")
         new.write_text("".join(json.dumps(row) + "\n" for row in self.rows.values()))
         new.replace(self.path)
+
+    def of_one_placement(self):
+        """The figures to show."""
+        shown = Record(self.path)
+        shown.rows = {key: of_one_placement(row) for key, row in self.rows.items()}
+        return shown
 
     def group(self, name):
         return [row for (group, _), row in self.rows.items() if group == name]
