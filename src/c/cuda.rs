@@ -1,7 +1,6 @@
 //! The types and constants of NVIDIA's driver, `libcuda.so.1`, that this library uses.
 //!
-//! The driver's handles are opaque, and no struct of it is used. `tests/cuda_layout.rs` compares `CUDA_CONSTANTS` with
-//! NVIDIA's `cuda.h`.
+//! The driver's handles are opaque. `tests/cuda_layout.rs` compares `CUDA_CONSTANTS` with NVIDIA's `cuda.h`.
 
 use core::ffi::{c_int, c_uint, c_void};
 
@@ -12,6 +11,14 @@ pub type CUcontext = *mut c_void;
 pub type CUstream = *mut c_void;
 pub type CUevent = *mut c_void;
 pub type CUstreamCallback = unsafe extern "C" fn(CUstream, CUresult, *mut c_void);
+
+/// The name of an allocation for other processes: bytes that mean something to the driver alone.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct CUipcMemHandle {
+    pub reserved: [u8; CU_IPC_HANDLE_SIZE as usize],
+}
+
 pub type CUpointer_attribute = c_uint;
 pub type CUdevice_attribute = c_uint;
 
@@ -23,6 +30,8 @@ constants! { CUDA_CONSTANTS:
     CUDA_ERROR_INVALID_CONTEXT: CUresult = 201,
     CUDA_ERROR_NOT_READY: CUresult = 600,
     CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED: CUresult = 712,
+    CU_IPC_HANDLE_SIZE: c_uint = 64,
+    CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS: c_uint = 1,
     CU_MEMORYTYPE_HOST: c_uint = 1,
     CU_POINTER_ATTRIBUTE_CONTEXT: CUpointer_attribute = 1,
     CU_POINTER_ATTRIBUTE_MEMORY_TYPE: CUpointer_attribute = 2,

@@ -13,12 +13,13 @@ pub const fn handle(component: &'static dyn Component) -> ComponentHandle {
 }
 
 /// In the order in which `uct_query_components` lists them.
-pub static COMPONENTS: [ComponentHandle; 8] = [
+pub static COMPONENTS: [ComponentHandle; 9] = [
     handle(&loopback::SelfComponent),
     handle(&tcp::TcpComponent),
     handle(&shm::SysvComponent),
     handle(&shm::PosixComponent),
     handle(&cuda::CudaComponent),
+    handle(&cuda::CudaIpcComponent),
     handle(&cma::CmaComponent),
     handle(&ib::IbComponent),
     handle(&ib::RdmaCmComponent),

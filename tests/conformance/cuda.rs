@@ -28,3 +28,4 @@ mod test_rng;
 use side::{Security, Tl};
 
 suite!(cuda_copy, "cuda_cpy", "cuda_copy", "cuda", Off);
+suite!(cuda_ipc, "cuda_ipc", "cuda_ipc", "cuda", Off);

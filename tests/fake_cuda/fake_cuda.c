@@ -6,6 +6,8 @@
  * end several times, or waits for it, so that whoever reads too early reads old bytes; streams advance independently of
  * each other. Who wants to be called sees a stream advance by itself, a little later. Calls that need a current context fail without one.
  *
+ * Another process opens an allocation by a handle that names this process and the descriptor of the file.
+ *
  * The variable FAKE_CUDA has settings, separated by commas:
  *
  *   devices=N     number of devices, 1 unless set
@@ -27,7 +29,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #ifndef __cuda_cuda_h__
@@ -40,6 +44,9 @@ typedef struct CUevent_st *CUevent;
 typedef int CUpointer_attribute;
 typedef int CUdevice_attribute;
 typedef void (*CUstreamCallback)(CUstream, CUresult, void *);
+typedef struct {
+    char reserved[64];
+} CUipcMemHandle;
 enum {
     CUDA_SUCCESS = 0,
     CUDA_ERROR_INVALID_VALUE = 1,
@@ -95,6 +102,9 @@ struct block {
     int registered; /* the program's own memory */
     int pooled;
     int synchronous; /* SYNC_MEMOPS was set */
+    int file; /* of memory of a device; else -1 */
+    int imported; /* how often another process's memory was opened; 0 for own memory */
+    ino_t inode; /* of its file */
     unsigned long long id;
     CUcontext context;
 };
@@ -264,11 +274,24 @@ static void insert(struct block b)
     blocks = at;
 }
 
+/* Maps a file of device memory, out of the processor's reach and for the library itself. */
+static struct block map_file(int file, size_t size, CUcontext context)
+{
+    size_t length = (size + GRANULE - 1) & ~(GRANULE - 1);
+    struct stat found;
+    struct block b = {.size = size, .length = length, .type = CU_MEMORYTYPE_DEVICE, .context = context, .file = file};
+    b.base = mmap(NULL, length, PROT_NONE, MAP_SHARED, file, 0);
+    b.shadow = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (b.base == MAP_FAILED || b.shadow == MAP_FAILED || fstat(file, &found))
+        abort();
+    b.inode = found.st_ino;
+    return b;
+}
+
 static int allocate(CUdeviceptr *address, size_t size, CUcontext context)
 {
     size_t length = (size + GRANULE - 1) & ~(GRANULE - 1);
     int file;
-    char *base, *shadow;
     if (size == 0 || !address)
         return CUDA_ERROR_INVALID_VALUE;
     if (length > limit - used[context->device])
@@ -276,19 +299,9 @@ static int allocate(CUdeviceptr *address, size_t size, CUcontext context)
     file = memfd_create("fake-cuda", MFD_CLOEXEC);
     if (file < 0 || ftruncate(file, (off_t)length))
         abort();
-    base = mmap(NULL, length, PROT_NONE, MAP_SHARED, file, 0);
-    shadow = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    close(file);
-    if (base == MAP_FAILED || shadow == MAP_FAILED)
-        abort();
     used[context->device] += length;
-    insert((struct block){.base = base,
-                          .shadow = shadow,
-                          .size = size,
-                          .length = length,
-                          .type = CU_MEMORYTYPE_DEVICE,
-                          .context = context});
-    *address = (CUdeviceptr)(uintptr_t)base;
+    insert(map_file(file, size, context));
+    *address = (CUdeviceptr)(uintptr_t)blocks->base;
     return CUDA_SUCCESS;
 }
 
@@ -308,7 +321,8 @@ static int allocate_shared(void **address, size_t size, CUcontext context, unsig
                           .length = length,
                           .type = type,
                           .managed = type == CU_MEMORYTYPE_DEVICE,
-                          .context = context});
+                          .context = context,
+                          .file = -1});
     *address = base;
     return CUDA_SUCCESS;
 }
@@ -706,22 +720,30 @@ CUresult cuMemHostRegister_v2(void *address, size_t size, unsigned flags)
                           .size = size,
                           .type = CU_MEMORYTYPE_HOST,
                           .registered = 1,
-                          .context = context});
+                          .context = context,
+                          .file = -1});
     return leave(CUDA_SUCCESS);
 }
 
 /* Forgets the block that starts at an address. */
-static int release(const void *address, int registered)
+static int release(const void *address, int registered, int imported)
 {
     for (struct block **at = &blocks; *at; at = &(*at)->next) {
         struct block *b = *at;
-        if (b->base != address || b->registered != registered)
+        if (b->base != address || b->registered != registered || !b->imported != !imported)
             continue;
+        if (b->imported > 1) {
+            b->imported--;
+            return CUDA_SUCCESS;
+        }
         if (!registered) {
             if (b->shadow != b->base) {
                 munmap(b->shadow, b->length);
-                used[b->context->device] -= b->length;
+                if (!imported)
+                    used[b->context->device] -= b->length;
             }
+            if (b->file >= 0)
+                close(b->file);
             munmap(b->base, b->length);
         }
         *at = b->next;
@@ -734,19 +756,19 @@ static int release(const void *address, int registered)
 CUresult cuMemHostUnregister(void *address)
 {
     ENTER_WITH_CONTEXT;
-    return leave(release(address, 1));
+    return leave(release(address, 1, 0));
 }
 
 CUresult cuMemFreeHost(void *address)
 {
     ENTER_WITH_CONTEXT;
-    return leave(release(address, 0));
+    return leave(release(address, 0, 0));
 }
 
 CUresult cuMemFree_v2(CUdeviceptr address)
 {
     ENTER_WITH_CONTEXT;
-    return leave(release((void *)(uintptr_t)address, 0));
+    return leave(release((void *)(uintptr_t)address, 0, 0));
 }
 
 CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr address)
@@ -760,6 +782,75 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr ad
     if (size)
         *size = b->size;
     return leave(CUDA_SUCCESS);
+}
+
+/* ---- memory of other processes ---- */
+
+#define HANDLE_MAGIC 0x6664616bu
+
+struct handle {
+    unsigned magic;
+    int pid, file;
+    ino_t inode;
+    size_t size;
+};
+
+CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr address)
+{
+    ENTER;
+    struct block *b = block_of((void *)(uintptr_t)address);
+    struct handle h;
+    if (!handle || !b || b->file < 0 || b->pooled || b->imported)
+        return leave(CUDA_ERROR_INVALID_VALUE);
+    memset(handle, 0, sizeof *handle);
+    memset(&h, 0, sizeof h);
+    h.magic = HANDLE_MAGIC;
+    h.pid = getpid();
+    h.file = b->file;
+    h.inode = b->inode;
+    h.size = b->size;
+    memcpy(handle->reserved, &h, sizeof h);
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *address, CUipcMemHandle handle, unsigned flags)
+{
+    ENTER_WITH_CONTEXT;
+    struct handle h;
+    struct stat found;
+    char path[64];
+    int file;
+    memcpy(&h, handle.reserved, sizeof h);
+    if (!address || flags != 1 || h.magic != HANDLE_MAGIC || h.size == 0)
+        return leave(CUDA_ERROR_INVALID_VALUE);
+    if (h.pid == getpid())
+        return leave(CUDA_ERROR_INVALID_CONTEXT);
+    for (struct block *b = blocks; b; b = b->next)
+        if (b->imported && b->inode == h.inode) {
+            b->imported++;
+            *address = (CUdeviceptr)(uintptr_t)b->base;
+            return leave(CUDA_SUCCESS);
+        }
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", h.pid, h.file);
+    file = open(path, O_RDWR | O_CLOEXEC);
+    if (file < 0)
+        return leave(CUDA_ERROR_INVALID_VALUE);
+    /* Freed, and the descriptor was given out anew. */
+    if (fstat(file, &found) || found.st_ino != h.inode || (size_t)found.st_size < h.size) {
+        close(file);
+        return leave(CUDA_ERROR_INVALID_VALUE);
+    }
+    struct block b = map_file(file, h.size, context);
+    b.imported = 1;
+    insert(b);
+    *address = (CUdeviceptr)(uintptr_t)b.base;
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuIpcCloseMemHandle(CUdeviceptr address)
+{
+    ENTER_WITH_CONTEXT;
+    return leave(release((void *)(uintptr_t)address, 0, 1));
 }
 
 /* A copy that ends with the call. */

@@ -47,14 +47,14 @@ impl Streams {
         length: usize,
         of: &Allocation,
     ) -> Result<(), DriverError> {
-        self.on_stream(of, |_, stream| {
+        self.on_stream(self.context_of(of)?, |stream| {
             self.post(to, from, length, stream)?;
             // A stream of the current context.
             call!(unsafe self.driver, cuStreamSynchronize(stream.0))
         })
     }
 
-    /// As `copy`, but only starts.
+    /// As `copy`, but only starts, in a context.
     ///
     /// # Safety
     /// Both ranges valid until the copy is done, `to` for writing.
@@ -63,9 +63,9 @@ impl Streams {
         to: usize,
         from: usize,
         length: usize,
-        of: &Allocation,
+        context: Context,
     ) -> Result<Copying, DriverError> {
-        self.on_stream(of, |context, stream| {
+        self.on_stream(context, |stream| {
             let mut event = null_mut();
             call!(unsafe self.driver,
                 cuEventCreate(&mut event, CU_EVENT_DISABLE_TIMING)
@@ -116,15 +116,14 @@ impl Streams {
         call!(unsafe self.driver, cuMemcpyAsync(to, from, length, stream.0))
     }
 
-    /// Calls `f` with the stream for an allocation, whose context is current meanwhile.
+    /// Calls `f` with the stream of a context, which is current meanwhile.
     fn on_stream<R>(
         &self,
-        of: &Allocation,
-        f: impl FnOnce(Context, Stream) -> Result<R, DriverError>,
+        context: Context,
+        f: impl FnOnce(Stream) -> Result<R, DriverError>,
     ) -> Result<R, DriverError> {
-        let context = self.context_of(of)?;
         let _entered = self.driver.enter(context)?;
-        let result = f(context, self.stream_of(context)?);
+        let result = f(self.stream_of(context)?);
         if result.is_err() {
             // The stream may be of another context, which was destroyed before this one got its name.
             self.known.lock().retain(|(of, _)| *of != context);
@@ -133,16 +132,28 @@ impl Streams {
     }
 
     /// The context in which memory is copied.
-    fn context_of(&self, of: &Allocation) -> Result<Context, DriverError> {
-        if let Some(context) = of.context {
-            return Ok(context);
+    pub fn context_of(&self, of: &Allocation) -> Result<Context, DriverError> {
+        match of.context {
+            Some(context) => Ok(context),
+            None => self.primary_context(of.device),
         }
+    }
+
+    /// The context of this thread, else the first device's primary one: in which memory of the host is copied.
+    pub fn any_context(&self) -> Result<Context, DriverError> {
+        match self.driver.current_context()? {
+            Some(context) => Ok(context),
+            None => self.primary_context(0),
+        }
+    }
+
+    fn primary_context(&self, device: c_int) -> Result<Context, DriverError> {
         let mut all = self.primary.lock();
-        if let Some((_, context)) = all.iter().find(|(device, _)| *device == of.device) {
+        if let Some((_, context)) = all.iter().find(|(of, _)| *of == device) {
             return Ok(*context);
         }
-        let (context, _) = self.driver.retain_primary_context(of.device)?;
-        all.push((of.device, context));
+        let (context, _) = self.driver.retain_primary_context(device)?;
+        all.push((device, context));
         Ok(context)
     }
 

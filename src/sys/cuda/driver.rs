@@ -147,7 +147,7 @@ impl Driver {
 }
 
 /// A context of the driver. It may have been destroyed by its owner, which calls with it tell.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Context(pub(super) NonNull<c_void>);
 
 // SAFETY: a name for the driver, which all threads may use.

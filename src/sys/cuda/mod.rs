@@ -1,14 +1,17 @@
 //! NVIDIA's driver, `libcuda.so.1`, which is loaded the first time that somebody needs it.
 //!
 //! `table` loads the library, `driver` has its errors and what the process asks of it, `memory` asks about addresses,
-//! allocates and pins, `copy` copies. The driver is not initialised (`cuInit`) for a program that has not done so, unless device memory is
-//! allocated for it here: until then all its memory is the host's.
+//! allocates and pins, `copy` copies, `ipc` opens memory of other processes. The driver is not initialised (`cuInit`) for a
+//! program that has not done so, unless device memory is allocated for it here, or it accesses that of another process: until
+//! then all its memory is the host's.
 
 mod copy;
 mod driver;
+mod ipc;
 mod memory;
 mod table;
 
 pub use copy::{Copying, Streams};
 pub use driver::{Context, Driver, DriverError, has_devices};
+pub use ipc::{Imported, IpcHandle};
 pub use memory::{Allocate, Allocation, Block};

@@ -5,7 +5,7 @@ use crate::sys::library::functions;
 use core::ffi::{c_char, c_int, c_uint, c_void};
 
 functions! {
-    /// All functions are in every driver since CUDA 4; what newer drivers can is asked by attributes.
+    /// All functions are in every driver since CUDA 11; what newer drivers can is asked by attributes.
     // SAFETY: the types are those of the library's header, in every release.
     unsafe "libcuda.so.1":
     cuInit: fn(c_uint) -> CUresult,
@@ -36,6 +36,10 @@ functions! {
     cuEventSynchronize: fn(CUevent) -> CUresult,
     cuMemHostRegister_v2: fn(*mut c_void, usize, c_uint) -> CUresult,
     cuMemHostUnregister: fn(*mut c_void) -> CUresult,
+    cuMemGetAddressRange_v2: fn(*mut CUdeviceptr, *mut usize, CUdeviceptr) -> CUresult,
+    cuIpcGetMemHandle: fn(*mut CUipcMemHandle, CUdeviceptr) -> CUresult,
+    cuIpcOpenMemHandle_v2: fn(*mut CUdeviceptr, CUipcMemHandle, c_uint) -> CUresult,
+    cuIpcCloseMemHandle: fn(CUdeviceptr) -> CUresult,
 }
 
 impl Table {

@@ -71,8 +71,9 @@ impl Copier {
         let started = self.allocation(range).and_then(|found| {
             let Some(of) = found else { return Ok(None) };
             let (to, from) = (range.to.expose_provenance(), range.from.expose_provenance());
+            let context = self.streams.context_of(&of)?;
             // SAFETY: by the caller's promise.
-            unsafe { self.streams.start(to, from, range.length, &of) }.map(Some)
+            unsafe { self.streams.start(to, from, range.length, context) }.map(Some)
         });
         started.map_err(|e| failed(range, e))
     }

@@ -15,6 +15,18 @@ pub fn is_wanted() -> bool {
     }
 }
 
+/// The driver where it is wanted; or why it is not, or cannot be used.
+pub fn available() -> Result<Driver, Unusable> {
+    if is_wanted() {
+        return get();
+    }
+    Err(Unusable(if has_devices() {
+        "UCX_CUDA_DRIVER=n leaves NVIDIA's driver out".to_owned()
+    } else {
+        "the kernel has no device of NVIDIA's (no /dev/nvidiactl)".to_owned()
+    }))
+}
+
 /// The first release of CUDA whose drivers know all attributes that are asked for.
 const OLDEST: u32 = 11_030;
 

@@ -1,13 +1,11 @@
 //! The interface and the endpoint of `cuda_copy`: puts and gets between the host's and devices' memory of this process.
 //!
-//! Short ones end with the call. Others are a copy on a stream and an event behind it, which progress asks; they complete
-//! in the order in which they were posted.
+//! Short ones end with the call. Others are copies on a stream (`copies`).
 
 use super::config;
 use super::copier::{Copier, Range};
+use super::copies::Copies;
 use crate::c::*;
-use crate::sys::cuda::Copying;
-use crate::sys::eventfd::EventFd;
 use crate::sys::fork::PerProcess;
 use crate::sys::random::random_u64;
 use crate::ucs::config::{Config, var};
@@ -18,13 +16,11 @@ use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
 use crate::uct::base::memory_copier::MemoryCopier;
 use crate::uct::base::params::{EpParams, IfaceParams};
-use crate::uct::base::pending::{PendingGroup, PendingQueue};
+use crate::uct::base::pending::PendingGroup;
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::internal::InternalIface;
-use crate::{ucs_debug, ucs_diag, ucs_error};
-use core::cell::{Cell, OnceCell, RefCell};
+use crate::{ucs_diag, ucs_error};
 use core::ffi::c_int;
-use std::collections::VecDeque;
 use std::os::fd::RawFd;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -39,24 +35,11 @@ pub const LATENCY: f64 = 8e-6;
 /// Tells this process from every other: all interfaces of it reach each other.
 static PROCESS: PerProcess<Option<u64>> = PerProcess::new(|| random_u64().ok());
 
-/// What is completed in turn.
-enum Waiting {
-    Copy(Copying, Completion),
-    Flush(Completion),
-}
-
 pub struct CudaIface {
     copier: Arc<Copier>,
     address: u64,
-    waiting: RefCell<VecDeque<Waiting>>,
-    pending: PendingQueue,
-    /// Signalled by the driver; there once somebody has asked for it.
-    event: OnceCell<Arc<EventFd>>,
-    /// The event is armed, and no progress was made since.
-    armed: Cell<bool>,
+    copies: Copies,
     bandwidth: f64,
-    max_poll: u32,
-    max_events: usize,
 }
 
 pub struct CudaEp {
@@ -76,43 +59,28 @@ impl CudaIface {
         let tl = CudaIface {
             copier: Arc::clone(copier),
             address: PROCESS.get().ok_or(Status::IO_ERROR)?,
-            waiting: RefCell::default(),
-            pending: PendingQueue::new(),
-            event: OnceCell::new(),
-            armed: Cell::new(false),
+            copies: Copies::new(
+                NAME,
+                config.uint(var!(config::IFACE, "MAX_POLL")),
+                config.uint(var!(config::IFACE, "MAX_EVENTS")),
+            ),
             bandwidth: config::bandwidths(config)?.told,
-            // One at least, or nothing would ever end.
-            max_poll: config.uint(var!(config::IFACE, "MAX_POLL")).max(1),
-            max_events: config.uint(var!(config::IFACE, "MAX_EVENTS")).max(1) as usize,
         };
         Ok(IfaceBox::open(NAME, device, worker, params, tl))
     }
 
-    fn has_room(&self) -> bool {
-        self.waiting.borrow().len() < self.max_events
-    }
-
-    /// Starts a copy.
+    /// Starts a copy of an endpoint.
     ///
     /// # Safety
     /// Both ranges must be valid until the copy ends.
-    unsafe fn post(&self, range: Range, comp: Completion) -> Result<Posted> {
+    unsafe fn post(&self, of: &Rc<PendingGroup>, range: Range, comp: Completion) -> Result<Posted> {
         if range.length == 0 {
             return Ok(Posted::Done);
         }
-        if !self.has_room() {
-            return Err(Status::NO_RESOURCE);
-        }
+        self.copies.check_room()?;
         // SAFETY: by the caller's promise.
         match unsafe { self.copier.start(range) }? {
-            Some(copying) => {
-                if self.armed.get() {
-                    self.signal_when_done(&copying)?;
-                }
-                let waiting = Waiting::Copy(copying, comp);
-                self.waiting.borrow_mut().push_back(waiting);
-                Ok(Posted::InProgress)
-            }
+            Some(copying) => self.copies.add(of, copying, None, comp),
             None => {
                 // SAFETY: by the caller's promise.
                 unsafe { copy(range.from, range.to, range.length) };
@@ -120,63 +88,13 @@ impl CudaIface {
             }
         }
     }
-
-    fn event(&self) -> Result<&Arc<EventFd>> {
-        if let Some(event) = self.event.get() {
-            return Ok(event);
-        }
-        let event = EventFd::new().map_err(|e| {
-            ucs_error!("{NAME}: no event descriptor: {e}");
-            Status::IO_ERROR
-        })?;
-        Ok(self.event.get_or_init(|| Arc::new(event)))
-    }
-
-    /// Has the event descriptor signalled when a copy has ended. Where the driver does not, progress tells why.
-    fn signal_when_done(&self, copying: &Copying) -> Result<()> {
-        let event = self.event()?;
-        if let Err(e) = copying.signal_when_done(event) {
-            ucs_debug!("{NAME}: no event for the end of a copy: {e}");
-            event.signal();
-        }
-        Ok(())
-    }
-
-    /// The next completion whose turn it is, with its result.
-    fn next_done(&self) -> Option<(Completion, Result<()>)> {
-        let mut waiting = self.waiting.borrow_mut();
-        let result = match waiting.front()? {
-            Waiting::Copy(copying, _) => match copying.is_done() {
-                Ok(false) => return None,
-                Ok(true) => Ok(()),
-                Err(e) => {
-                    ucs_error!("{NAME}: a copy failed: {e}");
-                    Err(e.into())
-                }
-            },
-            Waiting::Flush(_) => Ok(()),
-        };
-        match waiting.pop_front()? {
-            Waiting::Copy(_, comp) | Waiting::Flush(comp) => Some((comp, result)),
-        }
-    }
-
-    fn flush_all(&self, comp: Completion) -> Result<Posted> {
-        if self.waiting.borrow().is_empty() {
-            return Ok(Posted::Done);
-        }
-        if !comp.is_none() {
-            self.waiting.borrow_mut().push_back(Waiting::Flush(comp));
-        }
-        Ok(Posted::InProgress)
-    }
 }
 
 /// The one entry of a list.
-fn single(iov: &Iov<'_>) -> Result<(*mut u8, usize)> {
+pub fn single(iov: &Iov<'_>) -> Result<(*mut u8, usize)> {
     if iov.entries().len() > 1 {
         ucs_error!(
-            "{NAME}: a list of {} entries; one is supported",
+            "a list of {} entries for the memory of devices; one is supported",
             iov.entries().len()
         );
         return Err(Status::INVALID_PARAM);
@@ -217,18 +135,7 @@ impl Iface for CudaIface {
     }
 
     fn progress(face: &Face) -> u32 {
-        let mut events = 0;
-        face.armed.set(false);
-        while events < face.max_poll
-            && let Some((comp, result)) = face.next_done()
-        {
-            comp.complete(result);
-            events += 1;
-        }
-        if !face.pending.is_empty() && face.has_room() {
-            events += face.pending.dispatch();
-        }
-        events
+        face.copies.progress()
     }
 
     unsafe fn iface_address(face: &Face, out: *mut u8) -> Result<()> {
@@ -258,7 +165,7 @@ impl Iface for CudaIface {
     }
 
     fn ep_closing(ep: &EpBox<Self>) {
-        ep.pending.close();
+        ep.face().copies.close(&ep.pending);
     }
 
     unsafe fn put_short(
@@ -297,7 +204,7 @@ impl Iface for CudaIface {
             length,
         };
         // SAFETY: the user keeps the buffer until the completion.
-        unsafe { ep.face().post(range, comp) }
+        unsafe { ep.face().post(&ep.pending, range, comp) }
     }
 
     unsafe fn get_zcopy(
@@ -314,7 +221,7 @@ impl Iface for CudaIface {
             length,
         };
         // SAFETY: the user keeps the buffer until the completion.
-        unsafe { ep.face().post(range, comp) }
+        unsafe { ep.face().post(&ep.pending, range, comp) }
     }
 
     unsafe fn pending_add(
@@ -322,12 +229,7 @@ impl Iface for CudaIface {
         req: *mut uct_pending_req_t,
         _flags: u32,
     ) -> Result<()> {
-        let face = ep.face();
-        if face.has_room() && ep.pending.is_empty() {
-            return Err(Status::BUSY);
-        }
-        face.pending.add(&ep.pending, req);
-        Ok(())
+        ep.face().copies.pending_add(&ep.pending, req)
     }
 
     fn pending_purge(ep: &EpBox<Self>, each: &mut dyn FnMut(*mut uct_pending_req_t)) {
@@ -336,30 +238,19 @@ impl Iface for CudaIface {
 
     /// Waits for the copies of all endpoints: they end in turn.
     fn flush(ep: &EpBox<Self>, _flags: u32, comp: Completion) -> Result<Posted> {
-        ep.face().flush_all(comp)
+        ep.face().copies.flush(Some(&ep.pending), comp)
     }
 
     fn iface_flush(face: &Face, _flags: u32, comp: Completion) -> Result<Posted> {
-        face.flush_all(comp)
+        face.copies.flush(None, comp)
     }
 
     fn event_fd(face: &Face) -> Result<RawFd> {
-        face.event().map(|event| event.raw())
+        face.copies.event_fd()
     }
 
-    /// The driver signals the end of the oldest copy; that of others matters only after it.
     fn event_arm(face: &Face, _events: c_int) -> Result<()> {
-        face.event()?.clear();
-        match face.waiting.borrow().front() {
-            Some(Waiting::Copy(copying, _)) if !copying.is_done().unwrap_or(true) => {
-                face.signal_when_done(copying)?;
-            }
-            Some(_) => return Err(Status::BUSY),
-            None if !face.pending.is_empty() => return Err(Status::BUSY),
-            None => {}
-        }
-        face.armed.set(true);
-        Ok(())
+        face.copies.arm()
     }
 }
 

@@ -6,7 +6,7 @@ use super::driver;
 use super::iface::{self, CudaIface};
 use super::known::Detector;
 use crate::c::*;
-use crate::sys::cuda::{Allocate, Block, Driver, has_devices};
+use crate::sys::cuda::{Allocate, Block, Driver};
 use crate::ucs::config::{Config, Table, var};
 use crate::ucs::status::Failure;
 use crate::ucs::{Result, Status};
@@ -64,14 +64,7 @@ impl Component for CudaComponent {
     }
 
     fn md_resources(&self) -> core::result::Result<Vec<&'static str>, Unusable> {
-        if !driver::is_wanted() {
-            return Err(Unusable(if has_devices() {
-                "UCX_CUDA_DRIVER=n leaves NVIDIA's driver out".to_owned()
-            } else {
-                "the kernel has no device of NVIDIA's (no /dev/nvidiactl)".to_owned()
-            }));
-        }
-        driver::get().map(|_| vec![NAME])
+        driver::available().map(|_| vec![NAME])
     }
 
     fn md_open(&self, _name: &str, config: &Config) -> Result<Box<dyn Md>> {

@@ -1,0 +1,367 @@
+//! The interface and the endpoint of `cuda_ipc`: copies on streams between memory of this process and device memory of
+//! another one on this host, or of this one.
+//!
+//! That a process is on this host and of this user the kernel confirms, over the local channel. Whether the driver maps its
+//! memory (same devices in sight, peer access) only the attempt tells, with the first access.
+
+use super::config;
+use super::md::{NAME, Shared};
+use super::wire::{self, ADDRESS_LEN, Key};
+use crate::c::*;
+use crate::sys::cuda::{Context, Copying, DriverError, Imported};
+use crate::ucs::config::{Config, OnOff, var};
+use crate::ucs::{Result, Status};
+use crate::uct::api::{Completion, Iface, Posted};
+use crate::uct::base::iface::{EpBox, IfaceBox};
+use crate::uct::base::iov::Iov;
+use crate::uct::base::node;
+use crate::uct::base::params::{EpParams, IfaceParams};
+use crate::uct::base::pending::PendingGroup;
+use crate::uct::base::worker::WorkerHandle;
+use crate::uct::cuda::copies::Copies;
+use crate::uct::cuda::iface::single;
+use crate::uct::internal::InternalIface;
+use crate::uct::local::{self, ProcessName};
+use crate::{ucs_diag, ucs_error};
+use core::ffi::c_int;
+use std::os::fd::RawFd;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Seconds until a copy begins, and of the processor for it: upstream's, by which programs choose.
+const LATENCY: f64 = 1e-6;
+const OVERHEAD: f64 = 7e-6;
+/// Bytes a second over PCI Express, as upstream has them.
+const BANDWIDTH: f64 = 6911.0 * 1024.0 * 1024.0;
+
+pub struct CudaIpcIface {
+    shared: Arc<Shared>,
+    copies: Copies,
+    bandwidth: f64,
+    gets: bool,
+    keeps: bool,
+}
+
+pub struct CudaIpcEp {
+    peer: ProcessName,
+    pending: Rc<PendingGroup>,
+}
+
+type Face = IfaceBox<CudaIpcIface>;
+
+/// A put or a get.
+#[derive(Clone, Copy)]
+struct Transfer {
+    local: usize,
+    length: usize,
+    remote: u64,
+    is_put: bool,
+}
+
+impl CudaIpcIface {
+    pub fn open(
+        shared: &Arc<Shared>,
+        worker: &WorkerHandle,
+        device: &str,
+        params: IfaceParams,
+        config: &Config,
+    ) -> uct_iface_h {
+        let told = config.bandwidth(var!(config::IFACE, "BW"));
+        let tl = CudaIpcIface {
+            shared: Arc::clone(shared),
+            copies: Copies::new(
+                NAME,
+                config.uint(var!(config::IFACE, "MAX_POLL")),
+                config.uint(var!(config::IFACE, "MAX_EVENTS")),
+            ),
+            // `auto` is negative.
+            bandwidth: if told > 0.0 { told } else { BANDWIDTH },
+            gets: config.on_off(var!(config::IFACE, "ENABLE_GET_ZCOPY")) != OnOff::Off,
+            keeps: config.bool(var!(config::IFACE, "CACHE")),
+        };
+        IfaceBox::open(NAME, device, worker, params, tl)
+    }
+
+    /// The context for a copy: that of the local memory, or, where that is the host's, of this process's memory at the
+    /// other end.
+    fn context(
+        &self,
+        local: usize,
+        far: Option<usize>,
+    ) -> core::result::Result<Context, DriverError> {
+        let shared = &self.shared;
+        for address in [Some(local), far].into_iter().flatten() {
+            if let Some(of) = shared.driver.allocation_of(address)? {
+                return shared.streams.context_of(&of);
+            }
+        }
+        shared.streams.any_context()
+    }
+
+    /// The memory of a key, mapped in a context, of which it has to have so many bytes.
+    fn map(&self, key: &Key, context: Context, end: usize) -> Result<Arc<Imported>> {
+        let cache = &self.shared.cache;
+        let memory = cache.get(key, context, self.keeps).map_err(|e| {
+            ucs_diag!(
+                "{NAME}: memory of process {} cannot be mapped: {e}; both processes need the same devices in sight",
+                key.owner.pid
+            );
+            Status::UNREACHABLE
+        })?;
+        if memory.length < end {
+            ucs_error!(
+                "{NAME}: a key of process {} claims {end} bytes of an allocation of {}",
+                key.owner.pid,
+                memory.length
+            );
+            cache.forget(key, context);
+            return Err(Status::INVALID_ADDR);
+        }
+        Ok(memory)
+    }
+
+    /// Starts a copy.
+    ///
+    /// # Safety
+    /// The local memory must be valid until the copy ends.
+    unsafe fn start(
+        &self,
+        of: Transfer,
+        key: &Key,
+        offset: usize,
+    ) -> Result<(Copying, Option<Arc<Imported>>)> {
+        let is_own = key.owner == self.shared.membership.name;
+        let far = is_own.then_some(of.remote as usize);
+        let failed = |e: DriverError| {
+            ucs_error!("{NAME}: a copy of {} bytes: {e}", of.length);
+            Status::from(e)
+        };
+        let context = self.context(of.local, far).map_err(failed)?;
+        let (far, memory) = match far {
+            Some(far) => (far, None),
+            None => {
+                let memory = self.map(key, context, offset + of.length)?;
+                (memory.address + offset, Some(memory))
+            }
+        };
+        let (to, from) = match of.is_put {
+            true => (far, of.local),
+            false => (of.local, far),
+        };
+        // SAFETY: the local range by the caller's promise; the other one is mapped, or the driver refuses it.
+        let copying = unsafe { self.shared.streams.start(to, from, of.length, context) };
+        match copying {
+            Ok(copying) => Ok((copying, memory)),
+            Err(e) => {
+                self.shared.cache.forget(key, context);
+                Err(failed(e))
+            }
+        }
+    }
+}
+
+impl CudaIpcEp {
+    /// # Safety
+    /// The local memory must be valid until the completion; `rkey` must be 0 or live.
+    unsafe fn post(
+        ep: &EpBox<CudaIpcIface>,
+        of: Transfer,
+        rkey: uct_rkey_t,
+        comp: Completion,
+    ) -> Result<Posted> {
+        let key = core::ptr::with_exposed_provenance::<Key>(rkey);
+        // SAFETY: of `rkey_unpack` and live, by the caller's promise.
+        let key = unsafe { key.as_ref() };
+        let Some(key) = key.filter(|key| key.owner == ep.peer) else {
+            ucs_error!("{NAME}: the remote key is not of the process that the endpoint leads to");
+            return Err(Status::INVALID_PARAM);
+        };
+        let Some(offset) = key.offset(of.remote, of.length) else {
+            ucs_error!(
+                "{NAME}: {} bytes at {:#x} are not those of the remote key: {} at {:#x}",
+                of.length,
+                of.remote,
+                key.length,
+                key.address
+            );
+            return Err(Status::INVALID_ADDR);
+        };
+        if of.length == 0 {
+            return Ok(Posted::Done);
+        }
+        let face = ep.face();
+        face.copies.check_room()?;
+        // SAFETY: by the caller's promise.
+        let (copying, memory) = unsafe { face.start(of, key, offset) }?;
+        face.copies.add(&ep.pending, copying, memory, comp)
+    }
+}
+
+/// The process that addresses of an interface lead to, if it is on this host and of this user.
+///
+/// # Safety
+/// Both addresses must be readable for our lengths.
+unsafe fn reach(device: *const u8, iface: *const u8) -> core::result::Result<ProcessName, String> {
+    // SAFETY: by the caller's promise; any alignment.
+    let device = unsafe { device.cast::<[u8; node::LEN]>().read() };
+    // SAFETY: as above.
+    let iface = unsafe { iface.cast::<[u8; ADDRESS_LEN]>().read() };
+    let name = node::owner(&device, wire::decode_address(&iface))?;
+    match local::process(name) {
+        Ok(_) => Ok(name),
+        Err(why) => Err(format!("process {} of this host: {why}", name.pid)),
+    }
+}
+
+impl Iface for CudaIpcIface {
+    type Ep = CudaIpcEp;
+
+    fn query(face: &Face, attr: &mut uct_iface_attr) {
+        attr.cap.flags =
+            UCT_IFACE_FLAG_CONNECT_TO_IFACE | UCT_IFACE_FLAG_PENDING | UCT_IFACE_FLAG_PUT_ZCOPY;
+        attr.cap.event_flags =
+            UCT_IFACE_FLAG_EVENT_SEND_COMP | UCT_IFACE_FLAG_EVENT_RECV | UCT_IFACE_FLAG_EVENT_FD;
+        attr.cap.put.max_zcopy = usize::MAX;
+        attr.cap.put.opt_zcopy_align = 1;
+        attr.cap.put.align_mtu = 1;
+        attr.cap.put.max_iov = 1;
+        if face.gets {
+            attr.cap.flags |= UCT_IFACE_FLAG_GET_ZCOPY;
+            attr.cap.get.max_zcopy = usize::MAX;
+        }
+        attr.cap.get.opt_zcopy_align = 1;
+        attr.cap.get.align_mtu = 1;
+        attr.cap.get.max_iov = 1;
+        attr.device_addr_len = node::LEN;
+        attr.iface_addr_len = ADDRESS_LEN;
+        attr.bandwidth.shared = face.bandwidth;
+        attr.latency = ucs_linear_func_t { c: LATENCY, m: 0.0 };
+        attr.overhead = OVERHEAD;
+    }
+
+    fn progress(face: &Face) -> u32 {
+        face.copies.progress()
+    }
+
+    unsafe fn device_address(_face: &Face, out: *mut u8) -> Result<()> {
+        // SAFETY: room for `device_addr_len` bytes, any alignment.
+        unsafe { out.cast::<[u8; node::LEN]>().write(node::packed()) };
+        Ok(())
+    }
+
+    unsafe fn iface_address(face: &Face, out: *mut u8) -> Result<()> {
+        let bytes = wire::encode_address(face.shared.membership.name);
+        // SAFETY: room for `iface_addr_len` bytes, any alignment.
+        unsafe { out.cast::<[u8; ADDRESS_LEN]>().write(bytes) };
+        Ok(())
+    }
+
+    unsafe fn is_reachable(_face: &Face, device: *const u8, iface: *const u8) -> bool {
+        if device.is_null() || iface.is_null() {
+            return false;
+        }
+        // SAFETY: non-null addresses have our lengths.
+        let reached = unsafe { reach(device, iface) };
+        if let Err(why) = &reached {
+            ucs_diag!("{NAME}: {why}");
+        }
+        reached.is_ok()
+    }
+
+    fn ep_create(face: &Face, params: &EpParams) -> Result<CudaIpcEp> {
+        let short = |given: Option<usize>, wanted: usize| given.is_some_and(|n| n < wanted);
+        if params.device_addr.is_null()
+            || params.iface_addr.is_null()
+            || short(params.device_addr_len, node::LEN)
+            || short(params.iface_addr_len, ADDRESS_LEN)
+        {
+            ucs_error!("{NAME}: an endpoint needs the peer's device and interface address");
+            return Err(Status::INVALID_PARAM);
+        }
+        // SAFETY: non-null addresses of at least our lengths.
+        let peer = unsafe { reach(params.device_addr, params.iface_addr) }.map_err(|why| {
+            ucs_diag!("{NAME}: {why}");
+            Status::UNREACHABLE
+        })?;
+        face.shared.cache.add_endpoint(peer);
+        Ok(CudaIpcEp {
+            peer,
+            pending: PendingGroup::new(),
+        })
+    }
+
+    fn ep_closing(ep: &EpBox<Self>) {
+        ep.face().copies.close(&ep.pending);
+        ep.face().shared.cache.remove_endpoint(ep.peer);
+    }
+
+    unsafe fn put_zcopy(
+        ep: &EpBox<Self>,
+        iov: Iov<'_>,
+        remote: u64,
+        rkey: uct_rkey_t,
+        comp: Completion,
+    ) -> Result<Posted> {
+        let (local, length) = single(&iov)?;
+        let of = Transfer {
+            local: local.expose_provenance(),
+            length,
+            remote,
+            is_put: true,
+        };
+        // SAFETY: the user keeps the buffer until the completion; the key is live.
+        unsafe { CudaIpcEp::post(ep, of, rkey, comp) }
+    }
+
+    unsafe fn get_zcopy(
+        ep: &EpBox<Self>,
+        iov: Iov<'_>,
+        remote: u64,
+        rkey: uct_rkey_t,
+        comp: Completion,
+    ) -> Result<Posted> {
+        if !ep.face().gets {
+            return Err(Status::UNSUPPORTED);
+        }
+        let (local, length) = single(&iov)?;
+        let of = Transfer {
+            local: local.expose_provenance(),
+            length,
+            remote,
+            is_put: false,
+        };
+        // SAFETY: the user keeps the buffer until the completion; the key is live.
+        unsafe { CudaIpcEp::post(ep, of, rkey, comp) }
+    }
+
+    unsafe fn pending_add(
+        ep: &EpBox<Self>,
+        req: *mut uct_pending_req_t,
+        _flags: u32,
+    ) -> Result<()> {
+        ep.face().copies.pending_add(&ep.pending, req)
+    }
+
+    fn pending_purge(ep: &EpBox<Self>, each: &mut dyn FnMut(*mut uct_pending_req_t)) {
+        ep.pending.purge(each);
+    }
+
+    /// Waits for the copies of all endpoints: they end in turn.
+    fn flush(ep: &EpBox<Self>, _flags: u32, comp: Completion) -> Result<Posted> {
+        ep.face().copies.flush(Some(&ep.pending), comp)
+    }
+
+    fn iface_flush(face: &Face, _flags: u32, comp: Completion) -> Result<Posted> {
+        face.copies.flush(None, comp)
+    }
+
+    fn event_fd(face: &Face) -> Result<RawFd> {
+        face.copies.event_fd()
+    }
+
+    fn event_arm(face: &Face, _events: c_int) -> Result<()> {
+        face.copies.arm()
+    }
+}
+
+impl InternalIface for CudaIpcIface {}

@@ -1,0 +1,233 @@
+//! The component `cuda_ipc` and its memory domain, which registers allocations of devices for other processes.
+
+use super::cache::Cache;
+use super::config;
+use super::iface::CudaIpcIface;
+use super::wire::{KEY_LEN, Key};
+use crate::c::*;
+use crate::sys::cuda::{Allocation, Driver, IpcHandle, Streams};
+use crate::ucs::config::{Config, Table, var};
+use crate::ucs::status::Failure;
+use crate::ucs::{Result, Status};
+use crate::uct::api::{Component, Device, Md, MdAttr, RkeyParts, Transport, Unusable};
+use crate::uct::base::iface::md_as;
+use crate::uct::base::params::IfaceParams;
+use crate::uct::base::worker::WorkerHandle;
+use crate::uct::cuda::driver;
+use crate::uct::local::{self, Membership};
+use crate::{ucs_diag, ucs_error};
+use core::ffi::c_void;
+use std::any::Any;
+use std::sync::Arc;
+
+pub const NAME: &str = "cuda_ipc";
+
+pub struct CudaIpcComponent;
+
+struct CudaIpcTransport;
+
+pub struct CudaIpcMd {
+    shared: Arc<Shared>,
+}
+
+/// What the domain and its interfaces share.
+pub struct Shared {
+    pub driver: Driver,
+    pub streams: Streams,
+    pub cache: Cache,
+    pub membership: Membership,
+}
+
+/// What a memory handle points to: a registered part of an allocation.
+struct Exported {
+    handle: IpcHandle,
+    id: u64,
+    base: usize,
+    address: usize,
+    length: usize,
+}
+
+impl Component for CudaIpcComponent {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn is_available(&self) -> bool {
+        driver::is_wanted()
+    }
+
+    fn flags(&self) -> u64 {
+        0
+    }
+
+    fn md_config(&self) -> &'static Table {
+        &config::MD
+    }
+
+    fn md_resources(&self) -> core::result::Result<Vec<&'static str>, Unusable> {
+        driver::available().map(|_| vec![NAME])
+    }
+
+    fn md_open(&self, _name: &str, config: &Config) -> Result<Box<dyn Md>> {
+        let driver = driver::get().map_err(|why| {
+            ucs_error!("{NAME}: {why}");
+            Status::NO_DEVICE
+        })?;
+        let membership = local::join().map_err(|failure| {
+            ucs_error!("{NAME}: {failure}");
+            failure.status
+        })?;
+        let (regions, bytes) = (
+            config.ulong(var!(config::MD, "CACHE_MAX_REGIONS")),
+            config.memunits(var!(config::MD, "CACHE_MAX_SIZE")),
+        );
+        Ok(Box::new(CudaIpcMd {
+            shared: Arc::new(Shared {
+                driver,
+                streams: Streams::new(driver),
+                cache: Cache::new(driver, regions, bytes),
+                membership,
+            }),
+        }))
+    }
+
+    fn transports(&self) -> &'static [&'static dyn Transport] {
+        &[&CudaIpcTransport]
+    }
+
+    unsafe fn rkey_unpack(&self, packed: *const u8) -> Result<RkeyParts> {
+        // SAFETY: readable for the length of keys, by the caller's promise; any alignment.
+        let bytes = unsafe { packed.cast::<[u8; KEY_LEN]>().read() };
+        let key = Key::decode(&bytes).ok_or_else(|| {
+            ucs_error!("{NAME}: these bytes are no remote key of this transport");
+            Status::INVALID_PARAM
+        })?;
+        let key = Box::into_raw(Box::new(key));
+        Ok(RkeyParts {
+            rkey: key.expose_provenance(),
+            handle: key.cast(),
+        })
+    }
+
+    unsafe fn rkey_release(&self, _rkey: uct_rkey_t, handle: *mut c_void) -> Result<()> {
+        // SAFETY: of `rkey_unpack`, once, by the caller's promise.
+        drop(unsafe { Box::from_raw(handle.cast::<Key>()) });
+        Ok(())
+    }
+}
+
+impl Transport for CudaIpcTransport {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn groups(&self) -> &'static [&'static str] {
+        &["cuda"]
+    }
+
+    fn config(&self) -> &'static Table {
+        &config::IFACE
+    }
+
+    fn devices(&self, _md: &dyn Md) -> core::result::Result<Vec<Device>, Unusable> {
+        Ok(vec![Device {
+            name: "cuda".to_owned(),
+            kind: UCT_DEVICE_TYPE_SHM,
+            sys_device: UCS_SYS_DEVICE_ID_UNKNOWN,
+        }])
+    }
+
+    fn open(
+        &self,
+        md: &dyn Md,
+        worker: &WorkerHandle,
+        device: &str,
+        params: IfaceParams,
+        config: &Config,
+    ) -> core::result::Result<uct_iface_h, Failure> {
+        let md: &CudaIpcMd = md_as(md)?;
+        Ok(CudaIpcIface::open(
+            &md.shared, worker, device, params, config,
+        ))
+    }
+}
+
+impl Md for CudaIpcMd {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn attr(&self) -> MdAttr {
+        MdAttr {
+            flags: (UCT_MD_FLAG_REG | UCT_MD_FLAG_NEED_RKEY) as u64,
+            max_reg: usize::MAX,
+            reg_mem_types: 1 << UCS_MEMORY_TYPE_CUDA,
+            cache_mem_types: 1 << UCS_MEMORY_TYPE_CUDA,
+            access_mem_types: 1 << UCS_MEMORY_TYPE_CUDA,
+            rkey_packed_size: KEY_LEN,
+            ..MdAttr::PLAIN
+        }
+    }
+
+    /// `INVALID_ADDR` for what is no memory of a device, `UNSUPPORTED` for what the driver has no such handle of.
+    fn mem_reg(&self, address: *mut c_void, length: usize, _flags: u32) -> Result<uct_mem_h> {
+        let (address, driver) = (address.addr(), self.shared.driver);
+        let found = driver.allocation_of(address).map_err(|e| {
+            ucs_error!("{NAME}: the memory at {address:#x} is not known: {e}");
+            Status::from(e)
+        })?;
+        let is_inside = |of: &Allocation| {
+            let before = address.checked_sub(of.base);
+            let rest = before.and_then(|before| of.length.checked_sub(before));
+            rest.is_some_and(|rest| length <= rest)
+        };
+        let Some(of) = found.filter(is_inside) else {
+            ucs_error!(
+                "{NAME}: {length} bytes at {address:#x} are not of one allocation of a device"
+            );
+            return Err(Status::INVALID_ADDR);
+        };
+        let handle = driver.export(&of).map_err(|e| {
+            ucs_diag!(
+                "{NAME}: the driver has no handle for other processes of the memory at {address:#x}: {e}; memory of cudaMalloc() has one"
+            );
+            Status::UNSUPPORTED
+        })?;
+        let exported = Exported {
+            handle,
+            id: of.id,
+            base: of.base,
+            address,
+            length,
+        };
+        Ok(Box::into_raw(Box::new(exported)).cast())
+    }
+
+    unsafe fn mem_dereg(&self, memh: uct_mem_h) -> Result<()> {
+        // SAFETY: of `mem_reg`, once, by the caller's promise.
+        drop(unsafe { Box::from_raw(memh.cast::<Exported>()) });
+        Ok(())
+    }
+
+    unsafe fn mkey_pack(
+        &self,
+        memh: uct_mem_h,
+        _address: *mut c_void,
+        _length: usize,
+        out: *mut u8,
+    ) -> Result<()> {
+        // SAFETY: of `mem_reg`, and alive, by the caller's promise.
+        let of = unsafe { &*memh.cast::<Exported>() };
+        let key = Key {
+            owner: self.shared.membership.name,
+            handle: of.handle,
+            id: of.id,
+            base: of.base as u64,
+            address: of.address as u64,
+            length: of.length as u64,
+        };
+        // SAFETY: room for `rkey_packed_size` bytes, by the caller's promise; any alignment.
+        unsafe { out.cast::<[u8; KEY_LEN]>().write(key.encode()) };
+        Ok(())
+    }
+}
