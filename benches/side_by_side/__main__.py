@@ -2,7 +2,7 @@
 
     python3 benches/side_by_side [--groups G,G...] [--only REGEX] [--reps N] [--scale X] [--again] [--report] [--list]
 
-    --groups  start, endpoints, messages, memory, crowded, threads, loop, uct, mpi, zeromq, secure, limits; all of them without
+    --groups  start, endpoints, messages, memory, crowded, threads, loop, mixed, uct, mpi, zeromq, secure, limits; all of them without
     --again   measures rows anew that are in the record; without it a run that was stopped goes on where it was, and
               only rows that were measured with another build of the library, or otherwise, are measured again
     --report  measures nothing, writes the page from the record

@@ -93,6 +93,20 @@ def crowded_tests():
         yield tls, "tag_bw", 65536, "bw", 3000
 
 
+def mixed_tests():
+    """(test, bytes, metric, iterations) of a process on this library and one on upstream's."""
+    for test in ("tag_lat", "tag_sync_lat", "ucp_am_lat", "stream_lat", "ucp_put_lat"):
+        yield test, 8, "lat", 100000
+    for test in ("tag_bw", "ucp_am_bw", "stream_bw"):
+        yield test, 8, "mr", 1000000
+    for test in ("tag_bw", "ucp_am_bw", "stream_bw", "ucp_put_bw"):
+        for size, count in SIZES[3:5]:
+            yield test, size, "bw", count
+    for size in (8, 1048576):
+        yield "ucp_get", size, "avg", dict(SIZES)[size]
+    yield "ucp_fadd", 8, "mr", 300000
+
+
 def thread_tests():
     """(name, UCX_TLS, words, two processes?, against a worker that is not shared?, iterations)
 
@@ -127,6 +141,14 @@ class Perftest:
         for tls, test, size, metric, count in crowded_tests():
             yield self.row("crowded", ucp_name(tls, test, size, metric), metric, True, f"-t {test} -s {size}", count,
                            {"UCX_TLS": tls}, [self.machine.command(0, shared=True)] * 2)
+        for test, size, metric, count in mixed_tests():
+            for role, sides in (("server", ("ours", "upstream")), ("client", ("upstream", "ours"))):
+                def mixed(side, sides=sides, metric=metric, words=f"-t {test} -s {size}", count=per_transport("tcp", count)):
+                    variables = {"UCX_TLS": "tcp", "UCX_UPSTREAM_PEERS": "y"}
+                    return self.one(sides if side == "ours" else (side, side), metric, True, words, count, variables)
+
+                name = f"{ucp_name('tcp', test, size, metric)}, the {role} on this library"
+                yield Row("mixed", name, UNIT[metric], metric in SMALLER_IS_BETTER, mixed, against="both on upstream's")
         for name, tls, threads, two, alone, count in thread_tests():
             words, count, variables = "-t tag_bw -s 8", per_transport(tls, count), {"UCX_TLS": tls}
             yield self.row("threads", name, "mr", two, f"{words} {threads}", count, variables)
@@ -148,7 +170,9 @@ class Perftest:
                                 start_new_session=True)
 
     def one(self, side, metric, two, words, iterations, variables, where=None):
-        """The figure of one run, or None. `where` are the words in front of the two processes, else each has a processor."""
+        """The figure of one run, or None. `side` is that of both processes, or a pair: of the server and of the client.
+        `where` are the words in front of the two, else each has a processor."""
+        sides = side if isinstance(side, tuple) else (side, side)
         count = max(100, int(iterations * self.machine.scale))
         words = [*words.split(), "-n", str(count), "-w", str(max(10, count // 10)), "-f", "-v"]
         first, second = where or [self.machine.command(core) for core in (0, 1)]
@@ -157,11 +181,11 @@ class Perftest:
             if two:
                 self.port += 1
                 words += ["-p", str(self.port)]
-                server = self.start(side, first, words, log, variables)
+                server = self.start(sides[0], first, words, log, variables)
                 deadline = time.monotonic() + 10
                 while time.monotonic() < deadline and server.poll() is None and not listening(self.port):
                     time.sleep(0.01)
-            client = self.start(side, second, ["127.0.0.1", *words] if two else ["-l", *words], subprocess.PIPE,
+            client = self.start(sides[1], second, ["127.0.0.1", *words] if two else ["-l", *words], subprocess.PIPE,
                                 variables)
             try:
                 text, _ = client.communicate(timeout=LIMIT)

@@ -20,6 +20,7 @@ TITLES = {
     "crowded": "Two processes on one processor (UCP)",
     "threads": "Threads (UCP)",
     "loop": "A process that talks to itself (UCP)",
+    "mixed": "One of two processes on upstream's library (UCP over tcp)",
     "uct": "UCT",
     "mpi": "MPI",
     "zeromq": "ZeroMQ",
