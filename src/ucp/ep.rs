@@ -219,6 +219,8 @@ pub struct Ep {
     connection: Cell<Connection>,
     /// The peer is a process of upstream UCX: messages are in its format.
     upstream: Cell<bool>,
+    /// Its transport takes puts.
+    upstream_puts: Cell<bool>,
     /// Its message lane sends numbered messages by any of several paths (`failover`).
     failover: Cell<bool>,
     handle: Cell<Handle>,
@@ -287,6 +289,7 @@ impl Ep {
             reported_replies: Cell::new(0),
             connection: Cell::new(Connection::Unconnected),
             upstream: Cell::new(false),
+            upstream_puts: Cell::new(false),
             failover: Cell::new(false),
             handle: Cell::new(handle),
             made_by: Cell::new(made_by),

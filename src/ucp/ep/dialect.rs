@@ -18,6 +18,11 @@ impl Ep {
         self.upstream.set(true);
     }
 
+    /// Whether the lane to the process of upstream's takes puts.
+    pub fn set_upstream_puts(&self, takes: bool) {
+        self.upstream_puts.set(takes);
+    }
+
     #[inline]
     pub fn is_upstream(&self) -> bool {
         self.upstream.get()

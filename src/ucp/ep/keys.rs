@@ -2,12 +2,15 @@
 #![forbid(unsafe_code)]
 
 use super::{Capability, Ep};
-use crate::c::{UCS_MEMORY_TYPE_HOST, uct_rkey_t};
+use crate::c::{UCS_MEMORY_TYPE_HOST, UCT_INVALID_RKEY, uct_rkey_t};
 use crate::ucp::rkey::{Access, Mapping, RemoteKey};
 use crate::wire::checksum;
 use crate::wire::rkey::{READ, Rkey, WRITE};
 use crate::wire::upstream::key::Key;
 use std::rc::Rc;
+
+/// Upstream's tcp puts by the address alone.
+const NO_KEY: uct_rkey_t = UCT_INVALID_RKEY;
 
 impl Ep {
     /// Makes a key of the peer usable here.
@@ -56,7 +59,12 @@ impl Ep {
             uses: READ | WRITE,
             keys: Vec::new(),
         };
-        RemoteKey::new(info, Access::Messages, None)
+        let is_host = u32::from(key.memory) == UCS_MEMORY_TYPE_HOST;
+        let access = match is_host && self.upstream_puts.get() {
+            true => Access::Written(NO_KEY),
+            false => Access::Messages,
+        };
+        RemoteKey::new(info, access, None)
     }
 
     /// The key by which the message lane reaches the memory, if it has the capability.

@@ -74,6 +74,7 @@ pub fn join(worker: &Core, ep: &Ep, to: &Address, entries: &[Entry<'_>]) -> Resu
                 idle::poll(worker, iface);
                 let lane = wireup::upstream::message_lane(worker, i, uct_ep, to.release);
                 ep.set_upstream();
+                ep.set_upstream_puts(entry.takes_puts);
                 let address = wire::address::Address {
                     uuid: to.uuid,
                     entries: Vec::new(),

@@ -81,6 +81,11 @@ impl PendingAcks {
         self.flushes_acked.get() == self.flushes.get()
     }
 
+    /// The number of the last flush.
+    pub fn last_flush(&self) -> u64 {
+        self.flushes.get()
+    }
+
     /// The number of one more flush.
     pub fn next_flush(&self) -> u64 {
         self.flushes.set(self.flushes.get() + 1);

@@ -167,8 +167,8 @@ impl Conn {
         })
     }
 
-    /// Queues a put, and the message that notifies of it. A put into memory for one transfer completes when it is sent,
-    /// any other when the peer has acknowledged it.
+    /// Queues a put, and the message that notifies of it. A put into memory for one transfer, or to upstream's interface,
+    /// completes when it is sent, any other when the peer has acknowledged it.
     pub fn post_put(
         self: &Rc<Conn>,
         face: &Face,
@@ -177,7 +177,8 @@ impl Conn {
         owner: Owner,
         comp: Completion,
     ) -> Result<Posted> {
-        let counted = !Keys::is_for_one_transfer(put.key);
+        // Upstream's peers number puts as flushes, of which the next one covers this put.
+        let counted = self.upstream.is_none() && !Keys::is_for_one_transfer(put.key);
         let when_out = if counted { Completion::NONE } else { comp };
         let copied = matches!(payload, PutPayload::Copied(_));
         let waiting = {
@@ -188,7 +189,13 @@ impl Conn {
             let Put {
                 key, address, len, ..
             } = put;
-            tx.push(|out| wire::encode(&Frame::Put { key, address, len }, out));
+            tx.push(|out| match &self.upstream {
+                None => wire::encode(&Frame::Put { key, address, len }, out),
+                Some(_) => {
+                    let number = self.acks.pending.last_flush() as u32;
+                    out.extend_from_slice(&frames::put_header(address, len, number));
+                }
+            });
             match payload {
                 PutPayload::InPlace(blocks) => tx.push_in_place(blocks, owner, when_out),
                 PutPayload::Copied(write) => tx.push(write),

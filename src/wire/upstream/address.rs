@@ -27,6 +27,9 @@ const PATHS: u8 = 0x40;
 const SYSTEM_DEVICE: u8 = 0x20;
 /// Of the length of a transport.
 const ENDPOINTS: u8 = 0x40;
+/// Bytes of a transport's attributes in version 1. They end with what it can do; this: zero-copy puts.
+const ATTRIBUTES: usize = 16;
+const PUTS: u32 = 0x1000;
 /// Most bytes of a device's and a transport's address in version 1.
 const DEVICE_MAX: usize = 0x1f;
 const TRANSPORT_MAX: usize = 0x3f;
@@ -62,6 +65,8 @@ pub struct Entry<'a> {
     pub transport: u16,
     pub device: &'a [u8],
     pub iface: &'a [u8],
+    /// Its interface takes puts without a key. Known in version 1.
+    pub takes_puts: bool,
     /// The addresses of endpoints, as they stand there.
     endpoints: &'a [u8],
 }
@@ -275,7 +280,9 @@ fn read_transport<'a>(
     (second, place): (bool, Place),
 ) -> Option<(Entry<'a>, bool)> {
     let transport = r.u16()?;
-    r.bytes(if second { 8 } else { 16 })?;
+    let attributes = r.bytes(if second { 8 } else { ATTRIBUTES })?;
+    let abilities = attributes.last_chunk().copied().map(u32::from_le_bytes);
+    let takes_puts = !second && abilities.is_some_and(|bits| bits & PUTS != 0);
     if place.has_index() {
         r.u8()?;
     }
@@ -293,6 +300,7 @@ fn read_transport<'a>(
         transport,
         device,
         iface,
+        takes_puts,
         endpoints: &endpoints[..endpoints.len() - r.rest().len()],
     };
     Some((entry, bits & LAST == 0))
@@ -403,6 +411,7 @@ pub mod tests {
             transport: 0x19cf,
             device: &[0, 2, 10, 77, 0, 2],
             iface: &[0x82, 0xe6],
+            takes_puts: false,
             endpoints: &[],
         };
         let address = Address {
@@ -429,11 +438,21 @@ pub mod tests {
             let blob = bytes(PACKED[n].0);
             let (_, entries) = Address::with_entries(&blob, Place::Blob).unwrap();
             let tcp = entries.iter().filter(|entry| entry.transport == 0x19cf);
-            let found: Vec<u16> = tcp
-                .map(|entry| u16::from_be_bytes(entry.iface.try_into().unwrap()))
+            let found: Vec<(u16, bool)> = tcp
+                .map(|entry| {
+                    (
+                        u16::from_be_bytes(entry.iface.try_into().unwrap()),
+                        entry.takes_puts,
+                    )
+                })
                 .collect();
-            assert_eq!(found, ports);
+            // Unless UCX_TCP_PUT_ENABLE=n.
+            let expected: Vec<(u16, bool)> = ports.into_iter().map(|port| (port, true)).collect();
+            assert_eq!(found, expected);
         }
+        let version_2 = bytes(PACKED[3].0);
+        let (_, entries) = Address::with_entries(&version_2, Place::Blob).unwrap();
+        assert!(entries.iter().all(|entry| !entry.takes_puts));
     }
 
     #[test]

@@ -23,6 +23,8 @@ pub const HEADER_LEN: usize = 5;
 const AM_IDS: u8 = 32;
 const CONNECTION: u8 = 32;
 const PUT: u8 = 33;
+/// Bytes of the body of a put, before its data.
+const PUT_LEN: usize = 20;
 const PUT_ACK: u8 = 34;
 const KEEPALIVE: u8 = 35;
 
@@ -118,7 +120,7 @@ pub fn decode(bytes: &[u8], max_am: usize) -> Result<Option<(Frame, usize)>, Bad
             return Ok(Some((Frame::Am { id, len }, HEADER_LEN + len)));
         }
         CONNECTION | PUT_ACK => 4,
-        PUT => 20,
+        PUT => PUT_LEN as u32,
         KEEPALIVE => 0,
         0..AM_IDS => return Err(Bad::Length { id, len }),
         _ => return Err(Bad::Kind(id)),
@@ -161,6 +163,18 @@ pub fn header(id: u8, len: usize) -> [u8; HEADER_LEN] {
     out
 }
 
+/// The header of a put of `len` bytes, which follow.
+pub fn put_header(address: u64, len: u64, number: u32) -> [u8; HEADER_LEN + PUT_LEN] {
+    let mut out = [0; HEADER_LEN + PUT_LEN];
+    let mut w = Writer::new(&mut out);
+    w.u8(PUT);
+    w.u32(PUT_LEN as u32);
+    w.u64(address);
+    w.u64(len);
+    w.u32(number);
+    out
+}
+
 /// Appends a frame that is no active message.
 pub fn encode(frame: Frame, out: &mut Vec<u8>) {
     let mut put = |id, body: &[&[u8]]| {
@@ -171,7 +185,7 @@ pub fn encode(frame: Frame, out: &mut Vec<u8>) {
         Frame::Am { id, len } => out.extend_from_slice(&header(id, len)),
         Frame::Ack => put(CONNECTION, &[&ACK.to_le_bytes()]),
         Frame::Fin => put(CONNECTION, &[&FIN.to_le_bytes()]),
-        Frame::Flush { number } => put(PUT, &[&[0; 16], &number.to_le_bytes()]),
+        Frame::Flush { number } => out.extend_from_slice(&put_header(0, 0, number)),
         Frame::FlushAck { number } => put(PUT_ACK, &[&number.to_le_bytes()]),
         Frame::Keepalive => put(KEEPALIVE, &[]),
     }

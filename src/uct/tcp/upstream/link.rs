@@ -10,7 +10,7 @@ use super::flush_responder::FlushResponder;
 use super::frames::{self, Bad, Device, Frame, Opening, Purpose};
 use super::lane;
 use super::rx;
-use crate::sys::socket::with_scope;
+use crate::sys::socket::{delay_acks, with_scope};
 use crate::ucs::{Result, Status};
 use crate::ucs_debug;
 use core::cell::RefCell;
@@ -151,7 +151,10 @@ pub fn accept(
     let for_endpoint = matches!(opening.purpose, Purpose::Endpoint { .. });
     match for_endpoint {
         true => lane::opened(face, &conn),
-        false => link::opened(face, &conn, 0, max_am(face)),
+        false => {
+            delay_acks(conn.fd());
+            link::opened(face, &conn, 0, max_am(face));
+        }
     }
     let mut buf = face.rx_buffer();
     buf.data[..rest.len()].copy_from_slice(&rest);
