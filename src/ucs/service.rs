@@ -2,7 +2,7 @@
 //!
 //! It is made for the first user and has ended when the last user's `remove_user` returns; a thread that removes its own
 //! last user ends soon. A child of fork() does not have its parent's; it makes its own. `ucs/event_loop` uses both,
-//! `uct/tcp/deferred_flush` the thread.
+//! `uct/base/deferred_work` the thread.
 #![forbid(unsafe_code)]
 
 use super::fork::PerProcess;

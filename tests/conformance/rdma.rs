@@ -11,6 +11,7 @@ mod suite;
 
 mod am;
 mod attributes;
+mod bursts;
 mod connect;
 mod datagrams;
 mod endpoint;

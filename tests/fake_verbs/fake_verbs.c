@@ -15,6 +15,7 @@
  *   max_reg=N      registrations of more than N bytes fail with ENOMEM
  *   fail_qp=N      the Nth queue pair cannot be created (ENOMEM)
  *   send_err=N     the Nth work request completes with a retry error, its queue pair goes to the error state
+ *   refuse=N       the Nth work request is refused by post_send (ENOMEM)
  *   read_err=N     the Nth read is refused for its key, both queue pairs go to the error state
  *   fatal=N        after N work requests the device reports IBV_EVENT_DEVICE_FATAL and stops all queue pairs
  *   atomics=0      a device without atomics
@@ -113,7 +114,7 @@ static struct ibv_context *contexts[MAX_CONTEXTS];
 static unsigned next_qp = 17, next_region = 1, waiting;
 static long ethernet, max_inline = 256, max_sge = 8, fail_reg, fail_qp, send_err, fatal, atomics = 1, port_state = IBV_PORT_ACTIVE;
 static long only_gid = -1, drop, twice, late, seed = 1, max_reg;
-static long n_reg, n_qp, n_send, n_read, n_write, read_err, n_live;
+static long n_reg, n_qp, n_send, n_read, n_write, read_err, n_live, refuse, n_posted;
 static long report, n_doorbell, n_signalled, n_pinned, n_heap;
 static struct datagram *delayed;
 
@@ -126,7 +127,7 @@ long *fake_verbs_setting(const char *text)
         {"eth", &ethernet}, {"inline", &max_inline}, {"sge", &max_sge}, {"fail_reg", &fail_reg}, {"fail_qp", &fail_qp},
         {"send_err", &send_err}, {"fatal", &fatal}, {"atomics", &atomics}, {"port", &port_state},
         {"gid", &only_gid}, {"drop", &drop}, {"double", &twice}, {"late", &late}, {"seed", &seed},
-        {"max_reg", &max_reg}, {"reg", &n_reg}, {"sent", &n_send},
+        {"max_reg", &max_reg}, {"refuse", &refuse}, {"reg", &n_reg}, {"sent", &n_send},
         {"live", &n_live}, {"reads", &n_read}, {"writes", &n_write}, {"read_err", &read_err},
         {"report", &report}, {"pinned", &n_pinned}, {"heap", &n_heap},
     };
@@ -560,6 +561,11 @@ static int post_send(struct ibv_qp *v, struct ibv_send_wr *wr, struct ibv_send_w
             ((wr->send_flags & IBV_SEND_INLINE) && total(wr) > qp->attr.cap.max_inline_data)) {
             *bad = wr;
             error = EINVAL;
+            break;
+        }
+        if (++n_posted == refuse) {
+            *bad = wr;
+            error = ENOMEM;
             break;
         }
         n_send++;

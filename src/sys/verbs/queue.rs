@@ -377,6 +377,19 @@ impl QueuePair {
         self.pair.modify(&mut attr, mask)
     }
 
+    /// Posts without the object.
+    pub fn poster(&self) -> Poster {
+        Poster {
+            post: self.pair.device.ops().post_send,
+            pair: self.pair.raw(),
+        }
+    }
+
+    /// Not in a child of fork(), which must leave it alone.
+    pub fn is_ours(&self) -> bool {
+        self.pair.device.is_ours()
+    }
+
     /// Ends all transfers: each work request that is not done completes with an error.
     pub fn stop(&self) -> io::Result<()> {
         self.pair.modify(&mut blank(IBV_QPS_ERR), IBV_QP_STATE)
@@ -391,6 +404,38 @@ impl QueuePair {
     pub unsafe fn post(&self, request: &mut ibv_send_wr) -> io::Result<()> {
         // SAFETY: by the caller's promise.
         unsafe { self.pair.post(request) }
+    }
+}
+
+/// The driver's function.
+type PostSend = unsafe extern "C" fn(*mut ibv_qp, *mut ibv_send_wr, *mut *mut ibv_send_wr) -> c_int;
+
+/// Posts to a queue pair whose owner keeps it.
+#[derive(Clone, Copy)]
+pub struct Poster {
+    post: Option<PostSend>,
+    pair: *mut ibv_qp,
+}
+
+impl Poster {
+    /// Posts to nothing.
+    pub const NONE: Poster = Poster {
+        post: None,
+        pair: null_mut(),
+    };
+
+    /// Posts a chain of work requests.
+    ///
+    /// # Safety
+    /// The queue pair must not be gone, and none posts to it at the same time. `first` must begin a chain of initialized
+    /// requests; their memory as for `QueuePair::post`.
+    pub unsafe fn post(&self, first: *mut ibv_send_wr) -> io::Result<()> {
+        let Some(post) = self.post else {
+            return Err(io::ErrorKind::Unsupported.into());
+        };
+        let mut bad = null_mut();
+        // SAFETY: by the caller's promise.
+        check(unsafe { post(self.pair, first, &mut bad) })
     }
 }
 

@@ -65,6 +65,12 @@ pub static IB: Table = Table {
             "Work requests that an endpoint may have under way.",
         ),
         Row::new(
+            "TX_MAX_BATCH",
+            "16",
+            Kind::UInt,
+            "Short requests of a busy endpoint that are posted by one call, at most 16; 1: each by one of its own.",
+        ),
+        Row::new(
             "TX_MIN_INLINE",
             "64",
             Kind::MemUnits,
@@ -219,6 +225,8 @@ pub static RC_VERBS: Table = Table {
 pub struct Settings {
     pub segment: usize,
     pub send_queue: u32,
+    /// Short requests that are posted at a time.
+    pub batch: u32,
     pub inline: u32,
     pub sges: u32,
     pub receive_queue: u32,
@@ -358,6 +366,7 @@ impl Settings {
         Ok(Settings {
             segment,
             send_queue,
+            batch: from.count(var!(RC_VERBS, "TX_MAX_BATCH"), 1, usize::MAX)?,
             inline: from.bytes(var!(RC_VERBS, "TX_MIN_INLINE"), 0, 4096)?,
             sges: from.count(var!(RC_VERBS, "TX_MIN_SGE"), 2, 64)?,
             receive_queue: from.count(var!(RC_VERBS, "RX_QUEUE_LEN"), 16, 1 << 20)?,

@@ -4,6 +4,7 @@ use super::md::local_key;
 use crate::c::verbs::*;
 use crate::ucs::{Result, Status};
 use crate::uct::base::iov::Iov;
+use core::mem::MaybeUninit;
 use core::ptr::null_mut;
 
 /// A request with these entries; `to` is what its kind needs.
@@ -86,22 +87,26 @@ pub const MAX_SGES: usize = 16;
 
 /// The entries of a request's list, on the stack.
 pub struct List {
-    pub entries: [ibv_sge; MAX_SGES],
-    pub count: usize,
+    entries: [MaybeUninit<ibv_sge>; MAX_SGES],
+    count: usize,
 }
 
 impl List {
     pub fn new() -> List {
         List {
-            entries: [entry(core::ptr::null(), 0, 0); MAX_SGES],
+            entries: [MaybeUninit::uninit(); MAX_SGES],
             count: 0,
         }
+    }
+
+    pub fn len(&self) -> usize {
+        self.count
     }
 
     /// `INVALID_PARAM` when there is no room.
     pub fn push(&mut self, entry: ibv_sge) -> Result<()> {
         let place = self.entries.get_mut(self.count);
-        *place.ok_or(Status::INVALID_PARAM)? = entry;
+        place.ok_or(Status::INVALID_PARAM)?.write(entry);
         self.count += 1;
         Ok(())
     }
@@ -128,7 +133,9 @@ impl List {
     }
 
     pub fn slice(&mut self) -> &mut [ibv_sge] {
-        &mut self.entries[..self.count]
+        let entries = &mut self.entries[..self.count];
+        // SAFETY: so many were written.
+        unsafe { core::slice::from_raw_parts_mut(entries.as_mut_ptr().cast(), entries.len()) }
     }
 }
 
@@ -217,11 +224,15 @@ struct ReceiveRequest {
     request: ibv_recv_wr,
 }
 
-/// Requests to receive by the numbers of their buffers.
-#[derive(Default)]
+/// Requests to receive by the numbers of their buffers. They do not move.
 pub struct ReceiveRequests(Vec<ReceiveRequest>);
 
 impl ReceiveRequests {
+    /// Requests for up to `limit` buffers.
+    pub fn new(limit: usize) -> ReceiveRequests {
+        ReceiveRequests(Vec::with_capacity(limit))
+    }
+
     /// The buffer of this number, which is one that has a request or the next.
     pub fn set(&mut self, number: u32, wr_id: u64, buffer: ibv_sge) {
         let one = ReceiveRequest {
@@ -233,9 +244,14 @@ impl ReceiveRequests {
                 num_sge: 1,
             },
         };
-        match self.0.get_mut(number as usize) {
-            Some(place) => *place = one,
-            None => self.0.push(one),
+        let (number, len) = (number as usize, self.0.len());
+        if number == len && len < self.0.capacity() {
+            self.0.push(one);
+        } else if let Some(place) = self.0.get_mut(number) {
+            *place = one;
+        }
+        if let Some(place) = self.0.get_mut(number) {
+            place.request.sg_list = &mut place.entry;
         }
     }
 
@@ -245,7 +261,6 @@ impl ReceiveRequests {
         let mut first = null_mut();
         for number in numbers.rev() {
             if let Some(one) = self.0.get_mut(number as usize) {
-                one.request.sg_list = &mut one.entry;
                 one.request.next = first;
                 first = &mut one.request;
             }

@@ -2,33 +2,24 @@
 //! had no room for.
 //!
 //! Frames of a busy connection wait for the next progress, to be sent together. A program may compute first, or wait
-//! for the reply on another worker: then one thread of the process sends them, a few milliseconds late. It starts with the
-//! first connection that needs it and ends with the last. docs/results/PERFORMANCE.md has what it is worth.
+//! for the reply on another worker: then one thread of the process sends them, a few milliseconds late
+//! (`base/deferred_work.rs`). docs/results/PERFORMANCE.md has what it is worth.
 //!
 //! Owner and thread exclude each other by a `Loan`, which costs the owner neither lock nor fence.
 
-use super::loan::{Loan, Sleep};
 use super::sealed;
 use crate::sys::lock::Mutex;
 use crate::sys::socket;
 use crate::ucs::fork::Stamp;
-use crate::ucs::service::Service;
-use crate::ucs::sync::{self, AtomicBool, AtomicI32, AtomicU32, Ordering};
+use crate::ucs::sync::{AtomicI32, AtomicU32, Ordering};
 use crate::ucs_diag;
 use crate::uct::auth::Sealer;
+use crate::uct::base::deferred_work::{self, DeferredWork, Registration};
+use crate::uct::base::loan::Loan;
 use core::cell::{Cell, OnceCell};
 use std::io;
 use std::os::fd::RawFd;
 use std::sync::Arc;
-use std::thread::Thread;
-use std::time::Duration;
-
-/// Period of the thread. Bytes that were there one period before are sent.
-const PERIOD: Duration = Duration::from_millis(1);
-/// The period for connections whose peers do not receive.
-const STALLED_PERIOD: Duration = Duration::from_millis(20);
-/// Idle periods before the thread sleeps, or uses the longer period.
-const IDLE_PERIODS: u32 = 100;
 
 /// What the thread knows of a connection.
 struct Shared {
@@ -140,18 +131,22 @@ impl DeferredFlush {
     }
 
     fn wake_thread(&self) {
-        if let Some(Some(registration)) = self.registration.get()
-            && registration.state.sleep.must_wake()
-        {
-            registration.thread.unpark();
+        if let Some(Some(registration)) = self.registration.get() {
+            registration.wake();
         }
     }
 
     /// Gathering begins, or a wait for room: the thread checks the connection from now on. Returns false if there is no
     /// thread.
     pub fn watch(&self) -> bool {
-        let registration = self.registration.get_or_init(|| register(&self.shared));
-        if registration.is_none() {
+        let register = || {
+            deferred_work::register(Arc::clone(&self.shared) as Arc<dyn DeferredWork>)
+                .inspect_err(|e| {
+                    ucs_diag!("tcp: no thread for deferred flushes ({e}): nothing is gathered");
+                })
+                .ok()
+        };
+        if self.registration.get_or_init(register).is_none() {
             return false;
         }
         let batch = self.shared.batch.load(Ordering::Relaxed);
@@ -170,15 +165,25 @@ impl Drop for DeferredFlush {
     }
 }
 
-impl Shared {
-    /// Sends what can be sent. Returns whether anything was sent.
-    fn send(&self) -> bool {
+impl DeferredWork for Shared {
+    fn batch(&self) -> u32 {
+        self.batch.load(Ordering::Relaxed)
+    }
+
+    fn waits(&self) -> bool {
+        self.loan.is_lent()
+    }
+
+    /// Sends what can be sent.
+    fn run(&self) -> bool {
         // The owner gets the same error from its next send.
         self.loan
             .use_bytes(|bytes| self.send_bytes(bytes).unwrap_or(0))
             > 0
     }
+}
 
+impl Shared {
     fn send_bytes(&self, bytes: &[u8]) -> io::Result<usize> {
         let fd = self.fd.load(Ordering::Relaxed);
         match self.sealer.try_lock().as_deref_mut() {
@@ -196,117 +201,4 @@ impl Shared {
             None => Ok(0),
         }
     }
-}
-
-/// State of the thread, shared with the owners.
-struct ThreadState {
-    /// Each with its batch in the last period.
-    entries: Mutex<Vec<(Arc<Shared>, u32)>>,
-    sleep: Sleep,
-    end: AtomicBool,
-}
-
-static THREAD: Service<ThreadState> = Service::new();
-
-/// An entry in the thread's list, removed when dropped.
-struct Registration {
-    shared: Arc<Shared>,
-    state: Arc<ThreadState>,
-    thread: Thread,
-}
-
-fn register(shared: &Arc<Shared>) -> Option<Registration> {
-    if !sync::can_barrier() {
-        return None;
-    }
-    let make = || {
-        Ok(ThreadState {
-            entries: Mutex::new(Vec::new()),
-            sleep: Sleep::default(),
-            end: AtomicBool::new(false),
-        })
-    };
-    let add = |state: &Arc<ThreadState>, thread: &Thread| {
-        state.entries.lock().push((Arc::clone(shared), 0));
-        Registration {
-            shared: Arc::clone(shared),
-            state: Arc::clone(state),
-            thread: thread.clone(),
-        }
-    };
-    THREAD
-        .join("ucx_tcp_flush", make, run, add)
-        .inspect_err(|e| {
-            ucs_diag!("tcp: no thread for deferred flushes ({e}): nothing is gathered")
-        })
-        .ok()
-}
-
-impl Drop for Registration {
-    fn drop(&mut self) {
-        let remove = |state: &Arc<ThreadState>| {
-            // In a child of fork() this may be another thread's.
-            Arc::ptr_eq(state, &self.state) && {
-                let mut entries = state.entries.lock();
-                entries.retain(|(shared, _)| !Arc::ptr_eq(shared, &self.shared));
-                entries.is_empty()
-            }
-        };
-        THREAD.remove_user(remove, |state, thread| {
-            // Relaxed: `unpark` orders.
-            state.end.store(true, Ordering::Relaxed);
-            thread.unpark();
-        });
-    }
-}
-
-/// What a check of all connections has found.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Found {
-    /// Something was gathered or sent since the last one.
-    Activity,
-    /// Bytes wait that no peer takes.
-    Stalled,
-    Nothing,
-}
-
-fn run(state: &ThreadState) {
-    let mut idle = 0;
-    // Relaxed: `unpark` orders.
-    while !state.end.load(Ordering::Relaxed) {
-        let found = check(state);
-        idle = if found == Found::Activity {
-            0
-        } else {
-            idle + 1
-        };
-        if idle > IDLE_PERIODS && found == Found::Nothing {
-            if state.sleep.begin(|| check(state) != Found::Nothing) {
-                std::thread::park();
-                state.sleep.end();
-            }
-            idle = 0;
-        } else {
-            std::thread::park_timeout(if idle > IDLE_PERIODS {
-                STALLED_PERIOD
-            } else {
-                PERIOD
-            });
-        }
-    }
-}
-
-/// Checks all connections and sends bytes that were there one period before.
-fn check(state: &ThreadState) -> Found {
-    let mut found = Found::Nothing;
-    for (shared, last) in state.entries.lock().iter_mut() {
-        let batch = shared.batch.load(Ordering::Relaxed);
-        let waits = shared.loan.is_lent();
-        if core::mem::replace(last, batch) != batch || waits && shared.send() {
-            found = Found::Activity;
-        } else if waits && found == Found::Nothing {
-            found = Found::Stalled;
-        }
-    }
-    found
 }

@@ -10,7 +10,7 @@
 //! | `conn_socket` | a connection's socket |
 //! | `send_queue`, `txq` | what a connection sends |
 //! | `send_policy` | when it sends |
-//! | `deferred_flush`, `loan` | the thread that sends what was gathered when the owner makes no progress |
+//! | `deferred_flush` | the thread that sends what was gathered when the owner makes no progress |
 //! | `acks`, `pending_acks` | acknowledgements that a connection owes and waits for |
 //! | `rx_state`, `rx`, `long` | what a connection receives, how frames are read, direct placement of long messages |
 //! | `backpressure` | pauses reading from peers that do not read their replies |
@@ -35,7 +35,6 @@ mod hello;
 mod iface;
 mod keys;
 mod link;
-mod loan;
 mod long;
 mod md;
 mod ops;

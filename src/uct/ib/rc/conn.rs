@@ -15,9 +15,19 @@ use crate::uct::api::{Completion, Unpack};
 use crate::uct::base::desc::OwnedDesc;
 use crate::uct::base::iface::EpBox;
 use crate::uct::base::pending::PendingGroup;
+use crate::uct::ib::wire::{HEADER_LEN, Header};
 use core::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
+
+/// A message's header and the user's, without a gap.
+#[inline(always)]
+fn message_start(header: Header, word: u64) -> [u8; HEADER_LEN + size_of::<u64>()] {
+    let mut start = [0; HEADER_LEN + size_of::<u64>()];
+    start[..HEADER_LEN].copy_from_slice(&header.encode());
+    start[HEADER_LEN..].copy_from_slice(&word.to_ne_bytes());
+    start
+}
 
 /// What an endpoint's queue pair can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,15 +78,6 @@ struct Entry {
     work: Work,
 }
 
-impl Entry {
-    /// Whether it is complete when `number` is.
-    #[inline]
-    fn is_until(&self, number: u16) -> bool {
-        // The entries are at most one queue long: half of the numbers are before, half behind.
-        number.wrapping_sub(self.number) as i16 >= 0
-    }
-}
-
 /// Whether a work request has to have a completion of its own.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Signal {
@@ -107,6 +108,11 @@ pub struct Conn {
     retired: Cell<u16>,
     /// Requests since the last that asked for a completion.
     silent: Cell<u16>,
+    /// Of the requests that were allowed, those that may still be posted, and the id of the last; `posted` and `silent`
+    /// do not count the others yet.
+    allowed: Cell<u16>,
+    unused: Cell<u16>,
+    last_id: Cell<u64>,
     /// The next request waits for reads and atomics before it.
     fenced: Cell<bool>,
     /// The last read or atomic.
@@ -138,6 +144,9 @@ impl Conn {
             posted: Cell::new(0),
             retired: Cell::new(0),
             silent: Cell::new(0),
+            allowed: Cell::new(0),
+            unused: Cell::new(0),
+            last_id: Cell::new(0),
             fenced: Cell::new(false),
             last_read: Cell::new(0),
             entries: RefCell::new(VecDeque::new()),
@@ -150,16 +159,226 @@ impl Conn {
         self.ep.set(ep);
     }
 
+    /// Requests that were allowed and are not counted.
+    #[inline]
+    fn used(&self) -> u16 {
+        self.allowed.get() - self.unused.get()
+    }
+
     /// Requests under way.
     #[inline]
     pub fn under_way(&self) -> u16 {
-        self.posted.get().wrapping_sub(self.retired.get())
+        let counted = self.posted.get().wrapping_sub(self.retired.get());
+        counted.wrapping_add(self.used())
     }
 
     /// Whether the last request that was posted has a completion of its own.
     #[inline]
     fn is_last_signalled(&self) -> bool {
-        self.silent.get() == 0
+        self.silent.get() == 0 && self.used() == 0
+    }
+
+    /// Allows requests for which nothing has to be looked at: they ask for no completion, have room in the queue and
+    /// nothing to say of credits, and wait for nothing. All are counted.
+    #[inline]
+    fn allow(&self) {
+        let silent = (self.depth.moderation - 1).saturating_sub(self.silent.get());
+        let room = self.depth.queue.saturating_sub(self.under_way());
+        // Until the numbers wrap.
+        let numbers = u16::MAX - self.posted.get();
+        let credits = self.credits.quiet().min(u32::from(u16::MAX)) as u16;
+        let count = silent.min(room).min(numbers).min(credits);
+        let last = self.posted.get() + count;
+        self.last_id.set(self.tag | u64::from(last) << 1);
+        self.allowed.set(count);
+        self.unused.set(count);
+    }
+
+    /// Counts what was posted of the allowed requests; the others are allowed no more.
+    #[inline]
+    pub fn settle(&self) {
+        if self.allowed.get() != 0 {
+            let used = self.used();
+            self.posted.set(self.posted.get().wrapping_add(used));
+            self.silent.set(self.silent.get() + used);
+            self.allowed.set(0);
+            self.unused.set(0);
+        }
+    }
+
+    /// Whether the next request is an allowed one.
+    #[inline(always)]
+    fn has_allowed(&self, face: &Face) -> bool {
+        self.unused.get() != 0 && face.sends_left.get() > face.sends_reserve
+    }
+
+    /// The id of the next request, which is an allowed one. It has to be posted.
+    #[inline(always)]
+    fn next_allowed(&self, face: &Face) -> u64 {
+        let left = self.unused.get() - 1;
+        self.unused.set(left);
+        face.sends_left.set(face.sends_left.get() - 1);
+        self.last_id.get() - u64::from(left) * 2
+    }
+
+    /// Counts a request: its id and flags. It has to be posted.
+    #[inline]
+    fn count(&self, face: &Face, signal: Signal) -> (u64, u32) {
+        self.settle();
+        let number = self.posted.get().wrapping_add(1);
+        let silent = self.silent.get() + 1;
+        let signalled = signal == Signal::Always
+            || silent >= self.depth.moderation
+            || face.sends_left.get() <= face.sends_reserve;
+        self.posted.set(number);
+        self.silent.set(if signalled { 0 } else { silent });
+        face.sends_left.set(face.sends_left.get() - 1);
+        let fence = if self.fenced.take() {
+            IBV_SEND_FENCE
+        } else {
+            0
+        };
+        let flags = if signalled { IBV_SEND_SIGNALED } else { 0 };
+        (self.tag | u64::from(number) << 1, fence | flags)
+    }
+
+    /// A short request that is not an allowed one: as `count`, and allows others.
+    #[inline(never)]
+    fn count_short(&self, face: &Face) -> Result<(u64, u32)> {
+        self.ready(face)?;
+        let counted = self.count(face, Signal::Sometimes);
+        self.allow();
+        Ok(counted)
+    }
+
+    /// A message that is not an allowed one: as `count_short`, and what it has to say.
+    #[inline(never)]
+    fn count_message(&self, face: &Face) -> Result<((u64, u32), u8)> {
+        self.ready_for_message(face)?;
+        let says = self.credits.take();
+        Ok((self.count_short(face)?, says))
+    }
+
+    /// Takes the count of the last request back, which was refused.
+    #[cold]
+    fn uncount(&self, face: &Face, e: &std::io::Error) -> Status {
+        self.settle();
+        self.posted.set(self.posted.get().wrapping_sub(1));
+        // The next one asks for a completion and waits for what is before it, since this may have done so.
+        self.silent.set(self.depth.moderation);
+        self.fenced.set(true);
+        face.sends_left.set(face.sends_left.get() + 1);
+        self.refused(e)
+    }
+
+    /// Sends a message.
+    ///
+    /// # Safety
+    /// `payload` must be readable for `len` bytes, for which there must be room in a slot of the chain.
+    #[inline(always)]
+    pub unsafe fn send_short(
+        &self,
+        face: &Face,
+        id: u8,
+        header: u64,
+        payload: *const u8,
+        len: usize,
+    ) -> Result<()> {
+        if self.has_allowed(face)
+            && let Some(mut slot) = face.chain.next_waiting(self.tag)
+        {
+            self.credits.take_quiet();
+            let request = (self.next_allowed(face), 0);
+            let start = message_start(Header { id, credits: 0 }, header);
+            // SAFETY: the owner's, who has no other reference to it.
+            let slot = unsafe { slot.as_mut() };
+            // SAFETY: by the caller's promise.
+            unsafe { slot.send(request, start, payload, len) };
+            face.chain.wait();
+            return Ok(());
+        }
+        // SAFETY: by the caller's promise.
+        unsafe { self.send_other(face, id, header, payload, len) }
+    }
+
+    /// As `send_short`, whether other requests wait or not.
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(never)]
+    unsafe fn send_other(
+        &self,
+        face: &Face,
+        id: u8,
+        header: u64,
+        payload: *const u8,
+        len: usize,
+    ) -> Result<()> {
+        let (request, credits) = if self.has_allowed(face) {
+            self.credits.take_quiet();
+            ((self.next_allowed(face), 0), 0)
+        } else {
+            self.count_message(face)?
+        };
+        let mut slot = face.chain.next(self.tag);
+        let start = message_start(Header { id, credits }, header);
+        // SAFETY: the owner's, who has no other reference to it.
+        let slot = unsafe { slot.as_mut() };
+        // SAFETY: by the caller's promise.
+        unsafe { slot.send(request, start, payload, len) };
+        let submitted = face.chain.submit(self.tag, &self.pair);
+        submitted.map_err(|e| self.uncount(face, &e))
+    }
+
+    /// Writes to the peer's memory.
+    ///
+    /// # Safety
+    /// `src` must be readable for `len` bytes, for which there must be room in a slot of the chain.
+    #[inline(always)]
+    pub unsafe fn write_short(
+        &self,
+        face: &Face,
+        (src, len): (*const u8, usize),
+        remote: (u64, u32),
+    ) -> Result<()> {
+        if self.has_allowed(face)
+            && let Some(mut slot) = face.chain.next_waiting(self.tag)
+        {
+            let request = (self.next_allowed(face), 0);
+            // SAFETY: the owner's, who has no other reference to it.
+            let slot = unsafe { slot.as_mut() };
+            // SAFETY: by the caller's promise.
+            unsafe { slot.write(request, (src, len), remote) };
+            face.chain.wait();
+            return Ok(());
+        }
+        // SAFETY: by the caller's promise.
+        unsafe { self.write_other(face, (src, len), remote) }
+    }
+
+    /// As `write_short`, whether other requests wait or not.
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(never)]
+    unsafe fn write_other(
+        &self,
+        face: &Face,
+        (src, len): (*const u8, usize),
+        remote: (u64, u32),
+    ) -> Result<()> {
+        let request = if self.has_allowed(face) {
+            (self.next_allowed(face), 0)
+        } else {
+            self.count_short(face)?
+        };
+        let mut slot = face.chain.next(self.tag);
+        // SAFETY: the owner's, who has no other reference to it.
+        let slot = unsafe { slot.as_mut() };
+        // SAFETY: by the caller's promise.
+        unsafe { slot.write(request, (src, len), remote) };
+        let submitted = face.chain.submit(self.tag, &self.pair);
+        submitted.map_err(|e| self.uncount(face, &e))
     }
 
     /// `Ok` when a request can be posted. `NO_RESOURCE`: later; else the endpoint's failure.
@@ -215,27 +434,16 @@ impl Conn {
         signal: Signal,
         work: Option<Work>,
     ) -> Result<()> {
-        let number = self.posted.get().wrapping_add(1);
-        let silent = self.silent.get() + 1;
-        let signalled = signal == Signal::Always
-            || silent >= self.depth.moderation
-            || face.sends_left.get() <= face.sends_reserve;
-        request.wr_id = self.tag | u64::from(number) << 1;
-        if signalled {
-            request.send_flags |= IBV_SEND_SIGNALED;
-        }
-        if self.fenced.get() {
-            request.send_flags |= IBV_SEND_FENCE;
-        }
+        face.chain.flush();
+        let (id, flags) = self.count(face, signal);
+        request.wr_id = id;
+        request.send_flags |= flags;
         // SAFETY: by the caller's promise.
         if let Err(e) = unsafe { self.pair.post(request) } {
-            return Err(self.refused(&e));
+            return Err(self.uncount(face, &e));
         }
-        self.fenced.set(false);
-        self.posted.set(number);
-        self.silent.set(if signalled { 0 } else { silent });
-        face.sends_left.set(face.sends_left.get() - 1);
         if let Some(work) = work {
+            let number = self.posted.get();
             self.entries.borrow_mut().push_back(Entry { number, work });
         }
         Ok(())
@@ -258,6 +466,7 @@ impl Conn {
 
     /// What is posted from now on is done after all that was posted before. Only reads and atomics may be overtaken.
     pub fn fence(&self) {
+        self.settle();
         let reads = self.last_read.get().wrapping_sub(self.retired.get());
         if reads != 0 && reads <= self.under_way() {
             self.fenced.set(true);
@@ -288,6 +497,7 @@ impl Conn {
             return self.post_marker(face, comp);
         }
         if !comp.is_none() {
+            self.settle();
             let number = self.posted.get();
             let work = Work::Flush { comp };
             self.entries.borrow_mut().push_back(Entry { number, work });
@@ -306,6 +516,8 @@ impl Conn {
     /// Ends all transfers on the user's behalf. `false`: nothing was under way; else `comp` hears when all has ended.
     pub fn cancel(&self, face: &Face, comp: Completion) -> Result<bool> {
         if self.state.get() == State::Connected {
+            self.settle();
+            face.chain.flush();
             self.state.set(State::Cancelled);
             self.pending.suspend();
             if let Err(e) = self.pair.stop() {
@@ -346,21 +558,18 @@ impl Conn {
         true
     }
 
-    /// What has to be done next when the requests up to `number` are complete.
+    /// What has to be done next when the requests up to `number` are complete, and whether there may be more.
     #[inline]
-    pub fn next_until(&self, number: u16) -> Option<Work> {
+    pub fn next_until(&self, number: u16) -> Option<(Work, bool)> {
         let mut entries = self.entries.borrow_mut();
-        if !entries.front()?.is_until(number) {
+        let first = entries.front()?;
+        // The entries are at most one queue long: half of the numbers are before, half behind.
+        let behind = number.wrapping_sub(first.number) as i16;
+        if behind < 0 {
             return None;
         }
-        entries.pop_front().map(|entry| entry.work)
-    }
-
-    /// Whether `next_until` has something.
-    #[inline]
-    pub fn has_until(&self, number: u16) -> bool {
-        let entries = self.entries.borrow();
-        entries.front().is_some_and(|first| first.is_until(number))
+        let work = entries.pop_front()?.work;
+        Some((work, !entries.is_empty()))
     }
 
     /// A request has completed with an error; the queue pair has stopped.
@@ -388,6 +597,7 @@ impl Conn {
         if matches!(self.state.get(), State::Failed(_)) {
             return;
         }
+        self.settle();
         self.state.set(State::Failed(status));
         if let Err(e) = self.pair.stop() {
             ucs_diag!(
@@ -420,6 +630,8 @@ impl Conn {
     pub fn close(&self, face: &Face) {
         self.ep.set(core::ptr::null());
         self.pending.close();
+        self.settle();
+        face.chain.leave(self.tag);
         self.state.set(State::Cancelled);
         if let Err(e) = self.pair.stop() {
             ucs_diag!(

@@ -67,6 +67,24 @@ impl Credits {
         }
     }
 
+    /// How many messages have nothing to say, before the next that has.
+    pub fn quiet(&self) -> u32 {
+        let (left, next) = (self.left.get(), self.next_ask.get());
+        if self.owed.get() {
+            0
+        } else if next < left {
+            left - next - 1
+        } else {
+            left
+        }
+    }
+
+    /// As `take`, for a message that has nothing to say.
+    #[inline]
+    pub fn take_quiet(&self) {
+        self.left.set(self.left.get() - 1);
+    }
+
     #[cold]
     fn says(&self, left: u32) -> u8 {
         let mut says = 0;

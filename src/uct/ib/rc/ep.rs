@@ -93,6 +93,27 @@ impl RcEp {
         payload: *const u8,
         len: usize,
     ) -> Result<()> {
+        let face = ep.face();
+        if len > face.max_chained - HEADER_LEN - size_of::<u64>() {
+            // SAFETY: by the caller's promise.
+            return unsafe { RcEp::am_longer(ep, id, header, payload, len) };
+        }
+        // SAFETY: by the caller's promise; there is room.
+        unsafe { ep.conn.send_short(face, id, header, payload, len) }
+    }
+
+    /// A short message that is too long for a slot of the chain.
+    ///
+    /// # Safety
+    /// As `am_short`.
+    #[inline(never)]
+    unsafe fn am_longer(
+        ep: &Ep,
+        id: u8,
+        header: u64,
+        payload: *const u8,
+        len: usize,
+    ) -> Result<()> {
         /// The message's header and the user's, without a gap.
         const BOTH: usize = HEADER_LEN + size_of::<u64>();
         let face = ep.face();
@@ -108,8 +129,7 @@ impl RcEp {
             ops::entry(start.as_ptr(), BOTH, 0),
             ops::entry(payload, len, 0),
         ];
-        let count = if len == 0 { 1 } else { 2 };
-        let mut request = ops::send(&mut list[..count], IBV_SEND_INLINE);
+        let mut request = ops::send(&mut list, IBV_SEND_INLINE);
         // SAFETY: inline data of this frame and the user's payload.
         unsafe { ep.conn.post(face, &mut request, Signal::Sometimes, None) }
     }
@@ -126,12 +146,12 @@ impl RcEp {
         for (at, len) in iov.blocks() {
             list.push(ops::entry(at, len, 0))?;
         }
-        if list.count > face.caps.send_sges as usize {
+        if list.len() > face.caps.send_sges as usize {
             return Err(Status::INVALID_PARAM);
         }
         let credits = ep.conn.credits.take();
         start = Header { id, credits }.encode();
-        list.entries[0].addr = start.as_ptr() as u64;
+        list.slice()[0].addr = start.as_ptr() as u64;
         let mut request = ops::send(list.slice(), IBV_SEND_INLINE);
         // SAFETY: inline data of this frame and the user's blocks.
         unsafe { ep.conn.post(face, &mut request, Signal::Sometimes, None) }
@@ -192,8 +212,8 @@ impl RcEp {
             let rest = start.add(HEADER_LEN);
             core::ptr::copy_nonoverlapping(header.as_ptr(), rest, header.len());
         }
-        list.entries[0].addr = start as u64;
-        list.entries[0].lkey = desc.key();
+        let first = &mut list.slice()[0];
+        (first.addr, first.lkey) = (start as u64, desc.key());
         let mut request = ops::send(list.slice(), 0);
         RcEp::post_user(ep, &mut request, Some(desc), comp)
     }
@@ -229,6 +249,22 @@ impl RcEp {
         remote: u64,
         rkey: u32,
     ) -> Result<()> {
+        let face = ep.face();
+        // None of no bytes.
+        if len.wrapping_sub(1) >= face.max_chained {
+            // SAFETY: by the caller's promise.
+            return unsafe { RcEp::put_other(ep, src, len, remote, rkey) };
+        }
+        // SAFETY: by the caller's promise; there is room.
+        unsafe { ep.conn.write_short(face, (src, len), (remote, rkey)) }
+    }
+
+    /// A put of no bytes, or of more than a slot of the chain has room for.
+    ///
+    /// # Safety
+    /// As `put_short`.
+    #[inline(never)]
+    unsafe fn put_other(ep: &Ep, src: *const u8, len: usize, remote: u64, rkey: u32) -> Result<()> {
         let face = ep.face();
         if len > face.caps.inline as usize {
             return Err(Status::INVALID_PARAM);

@@ -1,5 +1,6 @@
 //! The `rc_verbs` interface: its queues, its connections, its attributes.
 
+use super::chain::{Chain, DATA};
 use super::conn::{Conn, Depth, State};
 use super::connector::{self, Connector};
 use super::credits::{Credits, Limits};
@@ -47,7 +48,8 @@ const CHUNK: usize = 256 << 10;
 pub const COPY_OFFSET: usize = 8;
 
 pub struct RcIface {
-    // Queue pairs go before the queues and the buffers.
+    /// Short requests. Queue pairs go after it, and before the queues and the buffers.
+    pub(super) chain: Chain,
     pub(super) connector: OnceCell<Connector>,
     pub(super) conns: RefCell<Vec<Slot>>,
     free_slots: RefCell<Vec<u32>>,
@@ -65,6 +67,8 @@ pub struct RcIface {
     pub caps: Caps,
     /// Most bytes of a short message.
     pub max_short: usize,
+    /// Most bytes of a request that may be chained.
+    pub max_chained: usize,
     reads: u8,
     pub(super) partition: u16,
     window: Option<Limits>,
@@ -76,6 +80,8 @@ pub struct RcIface {
     pub pending: PendingQueue,
     /// Completions that were taken off and are not handled yet.
     pub(super) held: RefCell<VecDeque<ibv_wc>>,
+    /// There may be something in `held`, in `grants`, or requests that were refused.
+    pub(super) has_more: Rc<Cell<bool>>,
     /// Connections that owe a grant and could not send it.
     pub(super) grants: RefCell<VecDeque<Rc<Conn>>>,
     /// Where completions are polled to. Taken while polling, so that handlers that poll do not overtake.
@@ -175,7 +181,9 @@ impl RcIface {
             register(domain),
         );
         let device_reads = limits.max_qp_rd_atom.clamp(0, 255) as u8;
+        let has_more = Rc::new(Cell::new(false));
         let tl = RcIface {
+            chain: Chain::new(settings.batch as usize, Rc::clone(&has_more)),
             connector: OnceCell::new(),
             conns: RefCell::new(Vec::new()),
             free_slots: RefCell::new(Vec::new()),
@@ -188,6 +196,7 @@ impl RcIface {
             domain: Arc::clone(domain),
             port,
             caps,
+            max_chained: (caps.inline as usize).min(settings.segment).min(DATA),
             max_short: (caps.inline as usize).min(settings.segment) - HEADER_LEN,
             reads: settings.reads.map_or(device_reads, |n| n.min(device_reads)),
             window: settings
@@ -198,6 +207,7 @@ impl RcIface {
             settings,
             pending: PendingQueue::new(),
             held: RefCell::new(VecDeque::new()),
+            has_more,
             grants: RefCell::new(VecDeque::new()),
             batch: Cell::new(Some(Box::new([NO_COMPLETION; BATCH]))),
             receiving: Cell::new(NO_PAIR),
@@ -664,6 +674,7 @@ impl Iface for RcIface {
 
     /// Asks for an event, then looks once more: what came in between is handled by the next progress.
     fn event_arm(face: &Face, _events: c_int) -> Result<()> {
+        face.chain.flush();
         if face.queue.take_events()
             || !face.held.borrow().is_empty()
             || face.connector.get().is_some_and(Connector::is_due)
@@ -676,7 +687,7 @@ impl Iface for RcIface {
         match face.queue.poll(&mut batch)? {
             0 => Ok(()),
             n => {
-                face.held.borrow_mut().extend(&batch[..n]);
+                face.hold(&batch[..n]);
                 Err(Status::BUSY)
             }
         }

@@ -2,9 +2,10 @@
 //! an interface.
 //!
 //! `iface` opens an interface, `poll` polls it, `rx` posts and delivers receives, `conn` is an endpoint's queue pair: what
-//! is under way and how it ends, `credits` the flow control, `ep` the operations of users. `connect` connects endpoints to
+//! is under way and how it ends, `chain` posts short requests, `credits` is the flow control, `ep` the operations of users. `connect` connects endpoints to
 //! interfaces: `connector` is the queue pair for it, `due` knows when to look, `handshake` and `wire` decide, and call nothing.
 
+mod chain;
 mod conn;
 mod connect;
 mod connector;

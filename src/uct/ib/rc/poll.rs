@@ -27,8 +27,15 @@ impl RcIface {
     pub fn clear_queue(&self) {
         let mut batch = [NO_COMPLETION; BATCH];
         while let Ok(n @ 1..) = self.queue.poll(&mut batch) {
-            self.held.borrow_mut().extend(&batch[..n]);
+            self.hold(&batch[..n]);
         }
+    }
+
+    /// Keeps completions for the next progress.
+    #[cold]
+    pub fn hold(&self, completions: &[ibv_wc]) {
+        self.held.borrow_mut().extend(completions);
+        self.has_more.set(true);
     }
 
     fn conn_of(&self, wr_id: u64) -> Option<Rc<Conn>> {
@@ -39,10 +46,13 @@ impl RcIface {
     #[cold]
     pub fn heard_credits(&self, pair: u32, said: u8) {
         let conn = self.by_pair.borrow().get(&pair).map(Rc::clone);
-        if let Some(conn) = conn
-            && conn.credits.heard(said)
-        {
+        let Some(conn) = conn else {
+            return;
+        };
+        conn.settle();
+        if conn.credits.heard(said) {
             self.grants.borrow_mut().push_back(conn);
+            self.has_more.set(true);
         }
     }
 
@@ -93,15 +103,15 @@ impl RcIface {
         if !conn.retire(face, number) {
             return;
         }
-        let Some(work) = conn.next_until(number) else {
+        let Some((work, more)) = conn.next_until(number) else {
             return;
         };
-        let more = conn.has_until(number).then(|| Rc::clone(conn));
+        let more = more.then(|| Rc::clone(conn));
         // The user is called, and may do anything.
         drop(conns);
         finish(work, Ok(()));
         if let Some(conn) = more {
-            while let Some(work) = conn.next_until(number) {
+            while let Some((work, _)) = conn.next_until(number) {
                 finish(work, Ok(()));
             }
         }
@@ -147,13 +157,14 @@ impl RcIface {
             face.rx.deliver(face, completion);
             *receives = !face.base.internal.recv_paused.get();
         } else {
-            face.held.borrow_mut().push_back(*completion);
+            face.hold(core::slice::from_ref(completion));
             return 0;
         }
         1
     }
 
     /// Handles what was held back.
+    #[cold]
     fn handle_held(face: &Face, receives: &mut bool) -> u32 {
         let mut count = 0;
         let held = face.held.borrow().len();
@@ -171,9 +182,10 @@ impl RcIface {
         let Some(mut batch) = face.batch.take() else {
             return 0;
         };
+        face.chain.begin_progress();
         let (mut count, takes) = (0, receives);
         face.base.internal.recv_paused.set(false);
-        if !face.held.borrow().is_empty() {
+        if face.has_more.get() {
             count += RcIface::handle_held(face, &mut receives);
         }
         let taken = match face.queue.poll(&mut *batch) {
@@ -189,8 +201,8 @@ impl RcIface {
         if takes {
             face.rx.top_up(taken == BATCH);
         }
-        if !face.grants.borrow().is_empty() {
-            RcIface::send_grants(face);
+        if face.has_more.get() {
+            RcIface::do_more(face);
         }
         if let Some(connector) = face.connector.get()
             && connector.is_due()
@@ -203,8 +215,25 @@ impl RcIface {
         if !face.pending.is_empty() {
             count += face.pending.dispatch();
         }
+        // What handlers sent.
+        face.chain.flush();
         face.batch.set(Some(batch));
         count
+    }
+
+    /// What is seldom there: grants that are owed, and endpoints that have lost requests which were refused when they had
+    /// waited.
+    #[cold]
+    fn do_more(face: &Face) {
+        RcIface::send_grants(face);
+        let has_grants = !face.grants.borrow().is_empty();
+        face.has_more
+            .set(has_grants || !face.held.borrow().is_empty());
+        while let Some(tag) = face.chain.next_refused() {
+            if let Some(conn) = face.conn_of(tag) {
+                RcIface::fail(face, &conn, Status::IO_ERROR);
+            }
+        }
     }
 
     /// No endpoint can be used any more.

@@ -29,6 +29,8 @@ pub struct Rx {
     limit: u32,
     /// How many shall be posted, or be in the batch.
     target: Cell<u32>,
+    /// With no more than so many posted, more are missing than the batch can have.
+    floor: Cell<u32>,
     posted: Cell<u32>,
     /// All that were ever posted, and those that were complete after the last poll that brought fewer completions than it can.
     posted_ever: Cell<u32>,
@@ -54,6 +56,7 @@ impl Rx {
             segment,
             limit,
             target: Cell::new(0),
+            floor: Cell::new(0),
             posted: Cell::new(0),
             posted_ever: Cell::new(0),
             idle_at: Cell::new(0),
@@ -61,7 +64,7 @@ impl Rx {
             batched: Cell::new(0),
             at_once: (limit / 2).clamp(1, BATCH) as usize,
             buffers: (0..limit).map(|_| Cell::new(None)).collect(),
-            requests: RefCell::default(),
+            requests: RefCell::new(ReceiveRequests::new(limit as usize)),
             free: RefCell::new(Vec::new()),
             unused: Cell::new(0),
         }
@@ -74,7 +77,7 @@ impl Rx {
     /// Posts the first buffers, if that was not done.
     pub fn start(&self) {
         if self.target.get() == 0 {
-            self.target.set(FIRST.min(self.limit));
+            self.set_target(FIRST.min(self.limit));
             self.refill();
         }
     }
@@ -82,19 +85,23 @@ impl Rx {
     /// Posts more where too few are. `full`: the last poll brought as many completions as it can.
     #[inline]
     pub fn top_up(&self, full: bool) {
-        let (posted, target) = (self.posted.get(), self.target.get());
+        let posted = self.posted.get();
         let complete = self.posted_ever.get().wrapping_sub(posted);
         if !full {
             self.idle_at.set(complete);
-        } else if complete.wrapping_sub(self.idle_at.get()) >= target / 2 {
+        } else if complete.wrapping_sub(self.idle_at.get()) >= self.target.get() / 2 {
             self.idle_at.set(complete);
-            self.target.set((target * 2).min(self.limit));
+            self.set_target((self.target.get() * 2).min(self.limit));
             self.refill();
         }
-        // More than the batch can have.
-        if target - posted >= (2 * BATCH).min(target) {
+        if posted <= self.floor.get() {
             self.refill();
         }
+    }
+
+    fn set_target(&self, target: u32) {
+        self.target.set(target);
+        self.floor.set(target.saturating_sub(2 * BATCH));
     }
 
     /// Takes buffers from the pool until there are enough.
@@ -136,8 +143,7 @@ impl Rx {
     /// There are no more buffers: those that are there now have to do. Without any, the next poll tries again.
     fn make_do(&self) {
         let there = self.posted.get() + self.in_batch();
-        self.target
-            .set(there.clamp(BATCH.min(self.limit), self.limit));
+        self.set_target(there.clamp(BATCH.min(self.limit), self.limit));
     }
 
     /// The buffer of this number, whose request is set, is posted with the next batch; `false` when that failed.

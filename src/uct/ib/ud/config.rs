@@ -60,6 +60,13 @@ static UD: Table = Table {
             "Packets that the async thread takes at a time while the application makes no progress.",
         ),
         Row::without_effect(
+            "TX_MAX_BATCH",
+            "16",
+            &Kind::UInt,
+            "Packets that are posted by one call.",
+            "each is posted by a call of its own",
+        ),
+        Row::without_effect(
             "ASYNC_TIMER_TICK",
             "100ms",
             &Kind::PlainTime,

@@ -69,6 +69,15 @@ impl Loan {
         used
     }
 
+    /// Of the owner, as `take_back`, if the thread is not at work and has used nothing. Else `take_back` has to follow.
+    #[inline(always)]
+    pub fn try_take_back(&self) -> bool {
+        // As in `take_back`.
+        self.inside.store(true, Ordering::Relaxed);
+        compiler_barrier();
+        !self.taken.load(Ordering::Acquire) && self.used.load(Ordering::Relaxed) == 0
+    }
+
     /// Waits until the thread has finished. Returns false if it does not exist.
     #[cold]
     fn wait(&self, exists: impl Fn() -> bool) -> bool {
@@ -173,7 +182,9 @@ mod tests {
             0
         };
         assert_eq!(loan.use_bytes(rest), 0);
+        assert!(!loan.try_take_back());
         assert_eq!(loan.take_back(|| true), 2);
+        assert!(loan.try_take_back());
         assert_eq!(loan.use_bytes(|_| unreachable!()), 0);
         // SAFETY: as above.
         unsafe { loan.lend(&[]) };
