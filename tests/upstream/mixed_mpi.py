@@ -14,6 +14,8 @@ from mpi import FLAGS, MPICH, OPENMPI  # noqa: E402
 # ranks on upstream may wait for each other for ever in MPI_Finalize, with no other library in the job.
 MPIS = {"MPICH": ("mpich", ["mpich", "libmpich-dev"], MPICH, {2: [1], 4: [1]}),
         "Open MPI": ("openmpi", ["openmpi-bin", "libopenmpi-dev"], OPENMPI, {2: [1], 4: [1, 3]})}
+# What a rank on upstream says when others have ended their part of a window before it: in jobs without this library too.
+LEFT = re.compile(r" flush\.c:\d+ .* error during flush: Connection reset by remote peer$")
 # Every rank but those runs on ours.
 RANK = """rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}
 case " $UPSTREAM_RANKS " in
@@ -49,5 +51,5 @@ def run(name, program, source, ranks, ours, upstream, env, limit):
     theirs = sum(pathlib.Path(path).resolve() == pathlib.Path(upstream).resolve() for path in used.values())
     if (len(used), theirs) != (ranks, len(chosen)):
         return f"{theirs} of {len(used)} ranks were on upstream: {sorted(set(used.values()))}"
-    errors = [line for line in text.splitlines() if " ERROR " in line]
+    errors = [line for line in text.splitlines() if " ERROR " in line and not LEFT.search(line)]
     return all_parts(source)(text) or (f"{errors}" if errors else "")
