@@ -258,8 +258,8 @@ type WithManager = (&'static dyn Component, &'static Table);
 fn chosen(config: &Config) -> Result<Vec<WithManager>> {
     let all = COMPONENTS.iter().map(|handle| handle.component);
     let all: Vec<WithManager> = all
-        .filter(|component| component.is_available())
         .filter_map(|component| Some((component, component.cm_config()?)))
+        .filter(|(component, _)| component.is_available())
         .collect();
     let wanted = config.list(var!(TABLE, "SOCKADDR_TLS_PRIORITY"));
     let mut chosen: Vec<WithManager> = Vec::new();
