@@ -13,6 +13,8 @@ pub struct CmConnection {
     pub remote: SocketAddr,
     /// The end that the application of a client asked for.
     pub from: Option<SocketAddr>,
+    /// The device of this side, once it is known.
+    pub device: String,
     /// The number of its manager among those of the worker that listens or connects.
     pub manager: usize,
     /// At a client, until its server replies; at either, until the transport has delivered the messages it has.
@@ -35,6 +37,7 @@ impl CmConnection {
             endpoint,
             remote,
             from,
+            device: String::new(),
             manager,
             deadline,
             gone: None,

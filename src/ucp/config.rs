@@ -515,12 +515,11 @@ pub static TABLE: Table = Table {
             "Promise that all nodes have the same devices: addresses get shorter.",
             "addresses are short in any case",
         ),
-        Row::without_effect(
+        Row::new(
             "CM_USE_ALL_DEVICES",
             "y",
-            &Kind::Bool,
-            "With a connection manager, use all devices and not only the one it connected by.",
-            "all devices that both sides can use are used",
+            Kind::Bool,
+            "Endpoints between client and server use all devices, shared memory included, and not only the one that the connection manager connected by.",
         ),
         Row::new(
             "LISTENER_BACKLOG",

@@ -23,6 +23,7 @@ use crate::ucs::fork;
 use crate::ucs::nonces::Nonces;
 use crate::ucs::sync::biased_lock::BiasedLock;
 use crate::ucs::{Result, Status};
+use crate::uct::api::Device;
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::internal::InternalRef;
 use crate::wire::address::{Address, AddressEntry};
@@ -303,13 +304,18 @@ impl Core {
 
     /// This worker's address; `net_only` leaves out transports that reach this host only.
     pub fn address(&self, net_only: bool) -> Address {
+        self.address_by(|device| !net_only || device.kind == UCT_DEVICE_TYPE_NET)
+    }
+
+    /// The addresses of its interfaces on devices that `is_told` takes.
+    pub fn address_by(&self, is_told: impl Fn(&Device) -> bool) -> Address {
         let resources = &self.context().resources;
         Address {
             uuid: self.uuid,
             entries: self
                 .ifaces
                 .iter()
-                .filter(|i| !net_only || resources[i.resource].device.kind == UCT_DEVICE_TYPE_NET)
+                .filter(|i| is_told(&resources[i.resource].device))
                 .filter(|i| i.device_address.len() < 256 && i.address.len() < 256)
                 .filter_map(|i| {
                     Some(AddressEntry {

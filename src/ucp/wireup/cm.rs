@@ -4,7 +4,7 @@
 //! messages use whatever transport reaches the peer, and the connection stays open to detect the end. The manager calls
 //! from the async thread and puts events into an inbox, which the worker's progress empties.
 
-use super::greeting::Greeting;
+use super::greeting::{Greeting, limit_to_device};
 use super::{listener, upstream};
 use crate::c::*;
 use crate::sys::lock::Mutex;
@@ -468,7 +468,7 @@ fn introduction(
     }
     let local = connection.local();
     let for_upstream = local.and_then(|at| upstream::offer(worker, ep, at.ip()));
-    Ok(Greeting::of(worker, ep, id, 0, for_upstream.as_ref()))
+    Greeting::of(worker, ep, (id, 0), device, for_upstream.as_ref())
 }
 
 /// Whether processes of upstream's are welcome.
@@ -501,6 +501,9 @@ fn handle(worker: &Core, event: Event) {
         } => {
             let ep = worker.ep(ep).filter(|ep| is_tried(ep, manager));
             let Some(ep) = ep else { return };
+            if let Some(connection) = ep.cm_connection.borrow_mut().as_mut() {
+                connection.device.clone_from(&device);
+            }
             let told = outcome.and_then(|()| {
                 let connection = ep.cm_connection.borrow();
                 let connection = connection.as_ref().ok_or(Status::NOT_CONNECTED)?;
@@ -684,7 +687,10 @@ pub fn settled(ep: &Ep) {
 
 /// Connects an endpoint to the other side of its connection, by the proven part of the address. Also returns `Ok` if it
 /// has to wait for a client's connection or a process's reply.
-fn connect_claimed(worker: &Core, ep: &Ep, claim: Claim) -> Result<()> {
+fn connect_claimed(worker: &Core, ep: &Ep, mut claim: Claim) -> Result<()> {
+    if let Some(connection) = ep.cm_connection.borrow().as_ref() {
+        limit_to_device(worker, &connection.device, &mut claim.address);
+    }
     let proven = claims::proven(worker, claim.address.clone(), claim.ticket);
     let is_unanswered = proven.is_unanswered;
     if claim.origin == Origin::Client {

@@ -2,8 +2,10 @@
 #![forbid(unsafe_code)]
 
 use crate::c::*;
+use crate::ucp::config::TABLE;
 use crate::ucp::ep::Ep;
 use crate::ucp::worker_core::Core;
+use crate::ucs::config::var;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use crate::uct::cm::Manager;
@@ -18,6 +20,21 @@ use crate::wire::upstream::address::Offer;
 /// The last mode of error handling.
 pub(super) const MODES: u8 = UCP_ERR_HANDLING_MODE_FAILOVER as u8;
 
+/// Whether endpoints go by other devices than their connections.
+fn uses_all_devices(worker: &Core) -> bool {
+    let config = &worker.context().config;
+    config.bool(var!(TABLE, "CM_USE_ALL_DEVICES"))
+}
+
+/// Leaves of the other side's address what is reached by the device of the connection, where no other is to be used.
+pub(super) fn limit_to_device(worker: &Core, device: &str, address: &mut Address) {
+    if !uses_all_devices(worker) {
+        let own = worker.address_by(|of| of.name == device).entries;
+        let is_reached = |entry: &AddressEntry| own.iter().any(|o| o.transport == entry.transport);
+        address.entries.retain(is_reached);
+    }
+}
+
 /// What each side tells the other: its endpoint and its address.
 pub(super) struct Greeting {
     ep: u64,
@@ -31,25 +48,36 @@ pub(super) struct Greeting {
 }
 
 impl Greeting {
-    /// As private data, with what a server of upstream's reads of them.
+    /// As private data of a connection by a device, with what a server of upstream's reads of them.
     pub fn of(
         worker: &Core,
         ep: &Ep,
-        client_id: u64,
-        ticket: u64,
+        (client_id, ticket): (u64, u64),
+        device: &str,
         for_upstream: Option<&(Offer, Vec<u8>)>,
-    ) -> Vec<u8> {
+    ) -> Result<Vec<u8>> {
+        let address = match uses_all_devices(worker) {
+            true => worker.address(false),
+            false => worker.address_by(|of| of.name == device),
+        };
+        if address.entries.is_empty() {
+            ucs_error!(
+                "a connection is by {device}, which UCX_TLS and UCX_NET_DEVICES leave out, and UCX_CM_USE_ALL_DEVICES=n \
+                 all others"
+            );
+            return Err(Status::UNREACHABLE);
+        }
         let mut body = Vec::new();
         body.extend_from_slice(&client_id.to_le_bytes());
         body.extend_from_slice(&ticket.to_le_bytes());
-        body.extend_from_slice(&worker.address(false).pack());
+        body.extend_from_slice(&address.pack());
         let private = Private {
             ep: ep.id.get(),
             // Checked when the endpoint was made.
             err_mode: ep.params.get().err_mode as u8,
             body,
         };
-        private.wrap(for_upstream.map(|(offer, address)| (offer, address.as_slice())))
+        Ok(private.wrap(for_upstream.map(|(offer, address)| (offer, address.as_slice()))))
     }
 
     /// As private data of a connection by a device, where a manager has room for no more: the addresses of the worker's

@@ -96,7 +96,11 @@ pub fn accept(worker: &Core, request: ConnRequest, params: EpParams) -> Result<E
             }
         })
         .and_then(|private| request.manager()?.accept(request.id, owner, &private))
-        .map(|endpoint| CmConnection::new(endpoint, request.client, None, request.manager, None));
+        .map(|endpoint| {
+            let mut made = CmConnection::new(endpoint, request.client, None, request.manager, None);
+            made.device = request.device;
+            made
+        });
     attach(ep, made)
 }
 
@@ -105,7 +109,7 @@ fn answer(worker: &Core, ep: &Ep, request: &ConnRequest, client: &Greeting) -> R
     let manager = request.manager()?;
     if manager.of_devices().is_none() {
         let ticket = claims::ticket(worker, client.address.uuid);
-        return Ok(Greeting::of(worker, ep, 0, ticket, None));
+        return Greeting::of(worker, ep, (0, ticket), &request.device, None);
     }
     let device = &request.device;
     let greeting = Greeting::of_device(worker, ep, 0, device, manager.max_private());
