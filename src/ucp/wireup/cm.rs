@@ -446,13 +446,9 @@ fn attempt_failed(worker: &Core, ep: &Ep, status: Status) {
 }
 
 /// The private data of a client whose way to the server is known.
-fn introduction(
-    worker: &Core,
-    ep: &Ep,
-    connection: &CmConnection,
-    device: &str,
-) -> Result<Vec<u8>> {
+fn introduction(worker: &Core, ep: &Ep, connection: &CmConnection) -> Result<Vec<u8>> {
     let manager = cm(worker)?.manager(connection.manager)?;
+    let device = &connection.device;
     let params = ep.params.get();
     let sends_id = params.flags & UCP_EP_PARAMS_FLAGS_SEND_CLIENT_ID != 0;
     let id = if sends_id { worker.params.client_id } else { 0 };
@@ -502,12 +498,12 @@ fn handle(worker: &Core, event: Event) {
             let ep = worker.ep(ep).filter(|ep| is_tried(ep, manager));
             let Some(ep) = ep else { return };
             if let Some(connection) = ep.cm_connection.borrow_mut().as_mut() {
-                connection.device.clone_from(&device);
+                connection.device = device;
             }
             let told = outcome.and_then(|()| {
                 let connection = ep.cm_connection.borrow();
                 let connection = connection.as_ref().ok_or(Status::NOT_CONNECTED)?;
-                let private = introduction(worker, ep, connection, &device)?;
+                let private = introduction(worker, ep, connection)?;
                 connection.endpoint.connect(&private)
             });
             if let Err(e) = told {
