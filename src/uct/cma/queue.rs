@@ -391,11 +391,7 @@ impl Queue {
         self.unschedule(ep);
         let count = ep.tasks.borrow().len();
         for _ in 0..count {
-            let next = ep.tasks.borrow_mut().pop_front();
-            let Some(task) = next else { return };
-            if matches!(task, Task::Transfer(_)) {
-                self.transfers.set(self.transfers.get() - 1);
-            }
+            let Some(task) = self.take(ep) else { return };
             task.complete(result);
         }
     }
@@ -403,8 +399,9 @@ impl Queue {
     /// Clears the queue of an endpoint that is destroyed: operations that were not flushed do not complete.
     pub fn close(&self, ep: &Rc<EpQueue>) {
         ep.handle.set(core::ptr::null_mut());
+        self.unschedule(ep);
         let mut dropped = 0;
-        for task in self.take_all(ep) {
+        while let Some(task) = self.take(ep) {
             match task {
                 Task::FaceFlush(_) => task.complete(Ok(())),
                 Task::Transfer(_) | Task::Flush(_) => dropped += 1,
@@ -423,12 +420,13 @@ impl Queue {
         }
     }
 
-    fn take_all(&self, ep: &Rc<EpQueue>) -> VecDeque<Task> {
-        self.unschedule(ep);
-        let tasks = ep.tasks.take();
-        let transfers = tasks.iter().filter(|t| matches!(t, Task::Transfer(_)));
-        self.transfers.set(self.transfers.get() - transfers.count());
-        tasks
+    /// Takes the first task off the endpoint's queue.
+    fn take(&self, ep: &EpQueue) -> Option<Task> {
+        let task = ep.tasks.borrow_mut().pop_front()?;
+        if matches!(task, Task::Transfer(_)) {
+            self.transfers.set(self.transfers.get() - 1);
+        }
+        Some(task)
     }
 
     /// An endpoint whose user has not been told yet that it failed.
