@@ -12,8 +12,8 @@ use crate::ucp::regions::Regions;
 use crate::ucs::config::{AUTO, Config, Count, Others, Var, var};
 use crate::ucs::fork::Stamp;
 use crate::ucs::{Result, Status};
-use crate::uct::api::{Component, Device, Md, Transport};
-use crate::uct::base::md::{ComponentHandle, MdHandle};
+use crate::uct::api::{Component, Device, Transport};
+use crate::uct::base::md::{ComponentHandle, DynMd, MdHandle};
 use crate::uct::registry::{components, numbered, numbered_of};
 use crate::{ucs_debug, ucs_diag, ucs_error, ucs_warn};
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -305,7 +305,7 @@ fn joined(obstacles: &[(u8, String)], number: u8) -> String {
     texts.join(", ")
 }
 
-type OpenDomain = (&'static str, Box<dyn Md>);
+type OpenDomain = (&'static str, Box<dyn DynMd>);
 
 /// The memory domains of a component that can be opened, by their names; at least one, or why there are none.
 fn open_domains(

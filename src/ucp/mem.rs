@@ -430,19 +430,14 @@ impl Region {
         let registered = registered.filter(|_| rights == self.rights);
         for (i, memh) in own.into_iter().chain(registered) {
             let md = &context.mds[i];
-            let size = md.md.attr().rkey_packed_size;
+            let size = md.component.component.key_len();
             let number = md.component.component.key_number();
             let (Some(number), Ok(domain), 1..256) = (number, u8::try_from(i), size) else {
                 continue;
             };
-            let mut key = vec![0; size];
-            // SAFETY: a live handle of this domain, a buffer of the size it asks for.
-            let packed = unsafe {
-                md.md
-                    .mkey_pack(memh, self.address, self.length, key.as_mut_ptr())
-            };
-            match packed {
-                Ok(()) => keys.push(MdKey {
+            // SAFETY: a live handle of this domain.
+            match unsafe { md.md.mkey_pack(memh) } {
+                Ok(key) => keys.push(MdKey {
                     component: number,
                     domain,
                     key,

@@ -6,7 +6,7 @@ use super::context::Context;
 use crate::c::*;
 use crate::ucs::sync::{AtomicU64, word64};
 use crate::ucs::{Result, Status};
-use crate::uct::api::RkeyParts;
+use crate::uct::base::md::RkeyHandle;
 use crate::uct::local::ProcessId;
 use crate::wire::rkey::{MdKey, READ, Rkey};
 use crate::{ucs_debug, ucs_error};
@@ -66,16 +66,14 @@ pub fn shareable(context: &Context, key: &MdKey) -> Option<usize> {
         .position(|md| md.component.component.key_number() == Some(key.component))?;
     let md = &context.mds[i];
     let maps = md.component.component.flags() & u64::from(UCT_COMPONENT_FLAG_RKEY_PTR) != 0;
-    (maps && key.key.len() == md.md.attr().rkey_packed_size).then_some(i)
+    (maps && key.key.len() == md.component.component.key_len()).then_some(i)
 }
 
 /// Another process's memory, mapped here by a component; unmapped when dropped.
 pub struct Mapping {
-    domain: usize,
-    parts: RkeyParts,
+    key: RkeyHandle,
     /// Local minus remote address.
     pub delta: isize,
-    context: *const Context,
 }
 
 impl Mapping {
@@ -95,23 +93,13 @@ impl Mapping {
                 );
                 return None;
             }
-            // SAFETY: a key of this component's length.
-            let parts = unsafe { component.rkey_unpack(k.key.as_ptr()) }.ok()?;
-            let mut mapping = Mapping {
-                domain,
-                parts,
-                delta: 0,
-                context,
-            };
-            let here = |remote| {
-                // SAFETY: a live key.
-                unsafe { component.rkey_ptr(mapping.parts.rkey, mapping.parts.handle, remote) }.ok()
-            };
+            let key = RkeyHandle::unpack(component, &k.key).ok()?;
+            let here = |remote| key.pointer(remote).ok();
             let first = here(info.address)? as isize;
             // The key's memory may be shorter than the blob says.
             here(info.address.checked_add(info.length.saturating_sub(1))?)?;
-            mapping.delta = first.wrapping_sub(info.address as isize);
-            Some((mapping, k.clone()))
+            let delta = first.wrapping_sub(info.address as isize);
+            Some((Mapping { key, delta }, k.clone()))
         })
     }
 }
@@ -122,36 +110,14 @@ impl Mapping {
     pub fn of_domain(context: &Context, domain: usize, theirs: u8, info: &Rkey) -> Option<Mapping> {
         let md = &context.mds[domain];
         let component = md.component.component;
-        let key = info.key_of(component.key_number()?, theirs)?;
-        if key.len() != md.md.attr().rkey_packed_size {
-            return None;
-        }
-        // SAFETY: a key of this component's length.
-        let parts = unsafe { component.rkey_unpack(key.as_ptr()) }.ok()?;
-        Some(Mapping {
-            domain,
-            parts,
-            delta: 0,
-            context,
-        })
+        let packed = info.key_of(component.key_number()?, theirs)?;
+        let key = RkeyHandle::unpack(component, packed).ok()?;
+        Some(Mapping { key, delta: 0 })
     }
 
     /// The transport's key.
     pub fn rkey(&self) -> uct_rkey_t {
-        self.parts.rkey
-    }
-}
-
-impl Drop for Mapping {
-    fn drop(&mut self) {
-        // SAFETY: the context outlives its keys and regions; the key was unpacked here, released
-        // once.
-        unsafe {
-            let component = (&(*self.context).mds)[self.domain].component.component;
-            if let Err(e) = component.rkey_release(self.parts.rkey, self.parts.handle) {
-                ucs_debug!("releasing a remote key: {e}");
-            }
-        }
+        self.key.rkey()
     }
 }
 

@@ -10,13 +10,13 @@ use crate::ucs::config::{Config, Table};
 use crate::ucs::{Failure, Result, Status};
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
+use crate::uct::base::md::{DynMd, MemoryHandle};
 use crate::uct::base::memory_copier::MemoryCopier;
 use crate::uct::base::params::{EpParams, IfaceParams};
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::cm::Manager;
 use crate::uct::local::ProcessName;
 use core::ffi::{c_int, c_void};
-use std::any::Any;
 use std::os::fd::RawFd;
 use std::sync::Arc;
 
@@ -230,7 +230,6 @@ pub struct MdAttr {
     pub gva_mem_types: u64,
     /// Seconds to register: constant and per byte.
     pub reg_cost: (f64, f64),
-    pub rkey_packed_size: usize,
 }
 
 impl MdAttr {
@@ -247,7 +246,6 @@ impl MdAttr {
         access_mem_types: 0,
         gva_mem_types: 0,
         reg_cost: (0.0, 0.0),
-        rkey_packed_size: 0,
     };
 }
 
@@ -284,7 +282,9 @@ pub struct MemoryInfo {
 
 /// An opened memory domain. Threads share it: a context and its domains are common to the workers of all threads.
 pub trait Md: Send + Sync + 'static {
-    fn as_any(&self) -> &dyn Any;
+    /// What a memory handle stands for.
+    type Memory: MemoryHandle;
+
     fn attr(&self) -> MdAttr;
 
     /// Tells the type of memory. `UNSUPPORTED` by a domain that tells none apart, `INVALID_ADDR` for memory of a type that it
@@ -299,65 +299,62 @@ pub trait Md: Send + Sync + 'static {
         None
     }
 
-    /// Allocates memory. Returns the memory handle.
-    fn mem_alloc(&self, alloc: &mut Alloc<'_>) -> Result<uct_mem_h> {
+    fn mem_alloc(&self, alloc: &mut Alloc<'_>) -> Result<Self::Memory> {
         let _ = alloc;
         Err(Status::UNSUPPORTED)
     }
 
     /// Frees memory of `mem_alloc`.
-    ///
-    /// # Safety
-    /// `memh` must come from this domain's `mem_alloc` and be freed once.
-    unsafe fn mem_free(&self, memh: uct_mem_h) -> Result<()> {
-        let _ = memh;
+    fn mem_free(&self, memory: Self::Memory) -> Result<()> {
+        let _ = memory;
         Err(Status::UNSUPPORTED)
     }
 
     /// `flags` are `UCT_MD_MEM_*`, and `internal::MEM_ONE_TRANSFER`.
-    fn mem_reg(&self, address: *mut c_void, length: usize, flags: u32) -> Result<uct_mem_h> {
+    fn mem_reg(&self, address: *mut c_void, length: usize, flags: u32) -> Result<Self::Memory> {
         let _ = (address, length, flags);
         Err(Status::UNSUPPORTED)
     }
 
-    /// # Safety
-    /// `memh` must come from this domain's `mem_reg` and be released once.
-    unsafe fn mem_dereg(&self, memh: uct_mem_h) -> Result<()> {
-        let _ = memh;
+    /// Ends a registration of `mem_reg`.
+    fn mem_dereg(&self, memory: Self::Memory) -> Result<()> {
+        let _ = memory;
         Err(Status::UNSUPPORTED)
     }
 
     fn mem_advise(
         &self,
-        memh: uct_mem_h,
+        memory: &Self::Memory,
         address: *mut c_void,
         length: usize,
         advice: uct_mem_advice_t,
     ) -> Result<()> {
-        let _ = (memh, address, length, advice);
+        let _ = (memory, address, length, advice);
         Err(Status::UNSUPPORTED)
     }
 
-    /// Writes `attr().rkey_packed_size` bytes at `out`: the remote key of the handle.
-    ///
-    /// # Safety
-    /// `memh` must be a live handle of this domain; `out` must have room.
-    unsafe fn mkey_pack(
-        &self,
-        memh: uct_mem_h,
-        address: *mut c_void,
-        length: usize,
-        out: *mut u8,
-    ) -> Result<()> {
-        let _ = (memh, address, length, out);
+    /// The remote key of all of the memory, as long as the component's keys are.
+    fn mkey_pack(&self, memory: &Self::Memory) -> Result<Vec<u8>> {
+        let _ = memory;
         Err(Status::UNSUPPORTED)
     }
 }
 
 /// A remote key, unpacked.
-pub struct RkeyParts {
-    pub rkey: uct_rkey_t,
-    pub handle: *mut c_void,
+pub enum UnpackedKey {
+    /// The word that operations get.
+    Word(uct_rkey_t),
+    /// They get its address.
+    Object(Box<dyn KeyObject>),
+}
+
+/// What an unpacked key holds as long as it lives.
+pub trait KeyObject: 'static {
+    /// The local address of remote memory that is mapped.
+    fn pointer(&self, remote: u64) -> Result<*mut c_void> {
+        let _ = remote;
+        Err(Status::UNSUPPORTED)
+    }
 }
 
 /// A family of transports with its kind of memory domain.
@@ -381,7 +378,7 @@ pub trait Component: Sync + 'static {
     }
     /// The names of the domains that can be opened here, or why there are none.
     fn md_resources(&self) -> core::result::Result<Vec<&'static str>, Unusable>;
-    fn md_open(&self, name: &str, config: &Config) -> Result<Box<dyn Md>>;
+    fn md_open(&self, name: &str, config: &Config) -> Result<Box<dyn DynMd>>;
     fn transports(&self) -> &'static [&'static dyn Transport];
 
     /// The number of its keys in packed remote keys; `None` if UCP packs no keys of it.
@@ -395,37 +392,21 @@ pub trait Component: Sync + 'static {
         None
     }
 
-    /// Reads a packed remote key.
-    ///
-    /// # Safety
-    /// `packed` must be readable for the domain's `rkey_packed_size`.
-    unsafe fn rkey_unpack(&self, packed: *const u8) -> Result<RkeyParts> {
+    /// Bytes of a packed remote key.
+    fn key_len(&self) -> usize {
+        0
+    }
+
+    /// Reads a packed remote key of this length.
+    fn rkey_unpack(&self, packed: &[u8]) -> Result<UnpackedKey> {
         let _ = packed;
-        Ok(RkeyParts {
-            rkey: 0,
-            handle: core::ptr::null_mut(),
-        })
+        Ok(UnpackedKey::Word(0))
     }
 
-    /// The local address of remote memory that is mapped.
-    ///
-    /// # Safety
-    /// The key must be live and of this component.
-    unsafe fn rkey_ptr(
-        &self,
-        rkey: uct_rkey_t,
-        handle: *mut c_void,
-        remote: u64,
-    ) -> Result<*mut c_void> {
-        let _ = (rkey, handle, remote);
+    /// The local address of remote memory that is mapped, by a key that is a word.
+    fn rkey_ptr(&self, rkey: uct_rkey_t, remote: u64) -> Result<*mut c_void> {
+        let _ = (rkey, remote);
         Err(Status::UNSUPPORTED)
-    }
-
-    /// # Safety
-    /// The key must come from `rkey_unpack` and be released once.
-    unsafe fn rkey_release(&self, rkey: uct_rkey_t, handle: *mut c_void) -> Result<()> {
-        let _ = (rkey, handle);
-        Ok(())
     }
 }
 
@@ -470,7 +451,7 @@ pub trait Transport: Sync + 'static {
     fn config(&self) -> &'static Table;
 
     /// Its devices in this domain, at least one, or why there are none.
-    fn devices(&self, md: &dyn Md) -> core::result::Result<Vec<Device>, Unusable>;
+    fn devices(&self, md: &dyn DynMd) -> core::result::Result<Vec<Device>, Unusable>;
 
     /// Whether a peer's device address has a length of this transport's format, of which an own device address has
     /// `own_len` bytes.
@@ -531,7 +512,7 @@ pub trait Transport: Sync + 'static {
     /// Opens an interface on `device`, which owns itself until `iface_close`. Who calls it logs a failure.
     fn open(
         &self,
-        md: &dyn Md,
+        md: &dyn DynMd,
         worker: &WorkerHandle,
         device: &str,
         params: IfaceParams,

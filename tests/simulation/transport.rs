@@ -10,12 +10,11 @@ use ferrucx::ucs::{Failure, Result, Status};
 use ferrucx::uct::api::*;
 use ferrucx::uct::base::iface::{EpBox, IfaceBox};
 use ferrucx::uct::base::iov::Iov;
-use ferrucx::uct::base::md::ComponentHandle;
+use ferrucx::uct::base::md::{ComponentHandle, DynMd, MemoryNumber};
 use ferrucx::uct::base::params::{EpParams, IfaceParams};
 use ferrucx::uct::base::worker::WorkerHandle;
 use ferrucx::uct::internal::{EpochGuard, InternalIface};
 use ferrucx::uct::local::{self, ProcessName};
-use std::any::Any;
 use std::rc::Rc;
 
 /// What a context of a simulated process is made on.
@@ -54,8 +53,6 @@ impl Role {
 
 /// Bytes of a packed key: the length of the region's address.
 const KEY: usize = 8;
-/// A registration that stands for nothing.
-const MEMH: uct_mem_h = 0x51 as uct_mem_h;
 
 impl Component for SimComponent {
     fn name(&self) -> &'static str {
@@ -78,7 +75,7 @@ impl Component for SimComponent {
             Err(Unusable("not in the shape of this process".to_owned()))
         }
     }
-    fn md_open(&self, _name: &str, _config: &Config) -> Result<Box<dyn Md>> {
+    fn md_open(&self, _name: &str, _config: &Config) -> Result<Box<dyn DynMd>> {
         let shape = network().opening.get().1;
         let messages = self.0 == Role::Messages;
         Ok(Box::new(SimMd {
@@ -92,28 +89,22 @@ impl Component for SimComponent {
             Role::Copies => &[&SimTransport(Role::Copies)],
         }
     }
-    unsafe fn rkey_unpack(&self, packed: *const u8) -> Result<RkeyParts> {
-        // SAFETY: readable for `rkey_packed_size` bytes.
-        let key = unsafe { packed.cast::<[u8; KEY]>().read() };
-        Ok(RkeyParts {
-            rkey: u64::from_le_bytes(key) as uct_rkey_t,
-            handle: core::ptr::null_mut(),
-        })
+    fn key_len(&self) -> usize {
+        KEY
     }
-    unsafe fn rkey_ptr(
-        &self,
-        _rkey: uct_rkey_t,
-        _handle: *mut c_void,
-        remote: u64,
-    ) -> Result<*mut c_void> {
+    fn rkey_unpack(&self, packed: &[u8]) -> Result<UnpackedKey> {
+        let key = packed.first_chunk().ok_or(Status::INVALID_PARAM)?;
+        Ok(UnpackedKey::Word(u64::from_le_bytes(*key) as uct_rkey_t))
+    }
+    fn rkey_ptr(&self, _rkey: uct_rkey_t, remote: u64) -> Result<*mut c_void> {
         Ok(remote as *mut c_void)
     }
 }
 
 impl Md for SimMd {
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
+    /// The number of a registration, or the address of mapped memory.
+    type Memory = MemoryNumber;
+
     fn attr(&self) -> MdAttr {
         let host = 1 << UCS_MEMORY_TYPE_HOST;
         if self.keyed {
@@ -122,7 +113,6 @@ impl Md for SimMd {
                 max_reg: usize::MAX,
                 reg_mem_types: host,
                 access_mem_types: host,
-                rkey_packed_size: KEY,
                 ..MdAttr::PLAIN
             };
         }
@@ -140,48 +130,35 @@ impl Md for SimMd {
             max_reg: usize::MAX,
             reg_mem_types: host,
             access_mem_types: host,
-            rkey_packed_size: KEY,
             ..MdAttr::PLAIN
         }
     }
     /// Memory that the program has is what it asks for: peers can map all of it.
-    fn mem_alloc(&self, alloc: &mut Alloc<'_>) -> Result<uct_mem_h> {
+    fn mem_alloc(&self, alloc: &mut Alloc<'_>) -> Result<MemoryNumber> {
         match alloc.address.is_null() {
             true => Err(Status::NO_MEMORY),
-            false => Ok(MEMH),
+            false => Ok(MemoryNumber(alloc.address as usize)),
         }
     }
-    unsafe fn mem_free(&self, memh: uct_mem_h) -> Result<()> {
-        assert_eq!(memh, MEMH);
+    fn mem_free(&self, _memory: MemoryNumber) -> Result<()> {
         Ok(())
     }
-    fn mem_reg(&self, address: *mut c_void, length: usize, _flags: u32) -> Result<uct_mem_h> {
+    fn mem_reg(&self, address: *mut c_void, length: usize, _flags: u32) -> Result<MemoryNumber> {
         match self.keyed {
-            true => Ok(network().register(address as u64, length) as uct_mem_h),
-            false => Ok(MEMH),
+            true => Ok(MemoryNumber(
+                network().register(address as u64, length) as usize
+            )),
+            false => Ok(MemoryNumber(address as usize)),
         }
     }
-    unsafe fn mem_dereg(&self, memh: uct_mem_h) -> Result<()> {
-        match self.keyed {
-            true => network().deregister(memh as u64),
-            false => assert_eq!(memh, MEMH),
+    fn mem_dereg(&self, memory: MemoryNumber) -> Result<()> {
+        if self.keyed {
+            network().deregister(memory.0 as u64);
         }
         Ok(())
     }
-    unsafe fn mkey_pack(
-        &self,
-        memh: uct_mem_h,
-        address: *mut c_void,
-        _length: usize,
-        out: *mut u8,
-    ) -> Result<()> {
-        let key = match self.keyed {
-            true => memh as u64,
-            false => address as u64,
-        };
-        // SAFETY: room for `rkey_packed_size` bytes.
-        unsafe { out.cast::<[u8; KEY]>().write(key.to_le_bytes()) };
-        Ok(())
+    fn mkey_pack(&self, memory: &MemoryNumber) -> Result<Vec<u8>> {
+        Ok((memory.0 as u64).to_le_bytes().to_vec())
     }
 }
 
@@ -207,7 +184,7 @@ impl Transport for SimTransport {
     fn config(&self) -> &'static Table {
         &CONFIG
     }
-    fn devices(&self, _md: &dyn Md) -> core::result::Result<Vec<Device>, Unusable> {
+    fn devices(&self, _md: &dyn DynMd) -> core::result::Result<Vec<Device>, Unusable> {
         let device = |name: String, kind| Device {
             name,
             kind,
@@ -230,7 +207,7 @@ impl Transport for SimTransport {
     }
     fn open(
         &self,
-        _md: &dyn Md,
+        _md: &dyn DynMd,
         worker: &WorkerHandle,
         device: &str,
         params: IfaceParams,

@@ -181,7 +181,7 @@ pub unsafe extern "C" fn uct_md_query(md: uct_md_h, md_attr: *mut uct_md_attr_t)
         },
         reg_cost: reg_cost(&a),
         component_name: [0; UCT_COMPONENT_NAME_MAX],
-        rkey_packed_size: a.rkey_packed_size,
+        rkey_packed_size: md.component.component.key_len(),
         local_cpus: all_cpus(),
     };
     put_name(&mut out.component_name, md.component.component.name());
@@ -268,7 +268,7 @@ pub unsafe extern "C" fn uct_md_query_v2(
     put!(
         UCT_MD_ATTR_FIELD_RKEY_PACKED_SIZE,
         rkey_packed_size,
-        a.rkey_packed_size
+        md.component.component.key_len()
     );
     put!(UCT_MD_ATTR_FIELD_LOCAL_CPUS, local_cpus, all_cpus());
     put!(
@@ -316,7 +316,8 @@ pub unsafe extern "C" fn uct_md_mem_advise(
     let Some(md) = (unsafe { MdHandle::from_c(md) }) else {
         return UCS_ERR_INVALID_PARAM;
     };
-    code_of(&md.md.mem_advise(memh, addr, length, advice))
+    // SAFETY: null or a handle of this domain.
+    code_of(&unsafe { md.md.mem_advise(memh, addr, length, advice) })
 }
 
 /// What a registration asks for, checked against the domain.

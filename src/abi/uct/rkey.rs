@@ -2,9 +2,9 @@
 
 use crate::abi::args::non_null;
 use crate::c::*;
-use crate::ucs::status::code_of;
-use crate::uct::base::md::{ComponentHandle, MdHandle};
+use crate::uct::base::md::{ComponentHandle, MdHandle, RkeyHandle};
 use core::ffi::c_void;
+use core::mem::ManuallyDrop;
 
 /// Packs the remote key of registered memory, for peers.
 ///
@@ -79,12 +79,20 @@ pub unsafe extern "C" fn uct_md_mkey_pack_v2(
             return UCS_ERR_UNSUPPORTED;
         }
     }
-    // SAFETY: an open memory domain, its handle and a buffer of the promised size.
-    unsafe {
-        match MdHandle::from_c(md) {
-            Some(md) => code_of(&md.md.mkey_pack(memh, address, length, mkey_buffer.cast())),
-            None => UCS_ERR_INVALID_PARAM,
+    // A key is for all of the handle's memory.
+    let _ = (address, length);
+    // SAFETY: an open memory domain.
+    let Some(md) = (unsafe { MdHandle::from_c(md) }) else {
+        return UCS_ERR_INVALID_PARAM;
+    };
+    // SAFETY: a handle of this domain.
+    match unsafe { md.md.mkey_pack(memh) } {
+        Ok(key) => {
+            // SAFETY: the buffer has the promised size, that of the component's keys.
+            unsafe { core::ptr::copy_nonoverlapping(key.as_ptr(), mkey_buffer.cast(), key.len()) };
+            UCS_OK
         }
+        Err(e) => e.code(),
     }
 }
 
@@ -107,20 +115,20 @@ pub unsafe extern "C" fn uct_rkey_unpack(
     rkey_ob: *mut uct_rkey_bundle_t,
 ) -> ucs_status_t {
     non_null!(UCS_ERR_INVALID_PARAM; component, rkey_buffer, rkey_ob);
-    // SAFETY: a component handle and a buffer of its format.
-    let parts = unsafe {
-        match ComponentHandle::from_c(component) {
-            Some(h) => h.component.rkey_unpack(rkey_buffer.cast()),
-            None => return UCS_ERR_INVALID_PARAM,
-        }
+    // SAFETY: a component handle.
+    let Some(of) = (unsafe { ComponentHandle::from_c(component) }) else {
+        return UCS_ERR_INVALID_PARAM;
     };
-    match parts {
-        Ok(p) => {
+    // SAFETY: a buffer of the component's format.
+    let packed = unsafe { core::slice::from_raw_parts(rkey_buffer.cast(), of.component.key_len()) };
+    match RkeyHandle::unpack(of.component, packed) {
+        Ok(key) => {
+            let (rkey, handle) = key.into_c();
             // SAFETY: the caller's out parameter.
             unsafe {
                 rkey_ob.write(uct_rkey_bundle_t {
-                    rkey: p.rkey,
-                    handle: p.handle,
+                    rkey,
+                    handle,
                     r#type: component.cast(),
                 });
             }
@@ -151,16 +159,11 @@ pub unsafe extern "C" fn uct_rkey_ptr(
     addr_p: *mut *mut c_void,
 ) -> ucs_status_t {
     non_null!(UCS_ERR_INVALID_PARAM; component, rkey_ob, addr_p);
-    // SAFETY: a component handle and its key.
-    let ptr = unsafe {
-        match ComponentHandle::from_c(component) {
-            Some(h) => h
-                .component
-                .rkey_ptr((*rkey_ob).rkey, (*rkey_ob).handle, remote_addr),
-            None => return UCS_ERR_INVALID_PARAM,
-        }
+    // SAFETY: a component handle and its key, which stays the caller's.
+    let Some(key) = (unsafe { key_of(component, rkey_ob) }).map(ManuallyDrop::new) else {
+        return UCS_ERR_INVALID_PARAM;
     };
-    match ptr {
+    match key.pointer(remote_addr) {
         Ok(p) => {
             // SAFETY: the caller's out parameter.
             unsafe { *addr_p = p };
@@ -186,11 +189,28 @@ pub unsafe extern "C" fn uct_rkey_release(
     rkey_ob: *const uct_rkey_bundle_t,
 ) -> ucs_status_t {
     non_null!(UCS_ERR_INVALID_PARAM; component, rkey_ob);
-    // SAFETY: a component handle and its key.
+    // SAFETY: a component handle and its key, given up here.
+    match unsafe { key_of(component, rkey_ob) } {
+        Some(_) => UCS_OK,
+        None => UCS_ERR_INVALID_PARAM,
+    }
+}
+
+/// The key of a bundle; `None` for a null component.
+///
+/// # Safety
+/// The bundle must be of `uct_rkey_unpack` with this component, and the key be dropped once in all.
+unsafe fn key_of(
+    component: uct_component_h,
+    bundle: *const uct_rkey_bundle_t,
+) -> Option<RkeyHandle> {
+    // SAFETY: by the caller's promise.
     unsafe {
-        match ComponentHandle::from_c(component) {
-            Some(h) => code_of(&h.component.rkey_release((*rkey_ob).rkey, (*rkey_ob).handle)),
-            None => UCS_ERR_INVALID_PARAM,
-        }
+        let of = ComponentHandle::from_c(component)?;
+        Some(RkeyHandle::from_c(
+            of.component,
+            (*bundle).rkey,
+            (*bundle).handle,
+        ))
     }
 }

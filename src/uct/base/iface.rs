@@ -9,6 +9,7 @@ use crate::ucs::{Result, Status};
 use crate::uct::api::{Iface, Md};
 use crate::uct::base::am::AmTable;
 use crate::uct::base::desc::DescPool;
+use crate::uct::base::md::DynMd;
 use crate::uct::base::params::{EpParams, IfaceParams};
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::internal::{Internal, InternalIface};
@@ -328,7 +329,7 @@ impl<I: Iface> Deref for EpBox<I> {
 }
 
 /// Opens every interface the same way: used by transports that need their memory domain's type.
-pub fn md_as<M: Md>(md: &dyn Md) -> Result<&M> {
+pub fn md_as<M: Md>(md: &dyn DynMd) -> Result<&M> {
     md.as_any().downcast_ref::<M>().ok_or(Status::INVALID_PARAM)
 }
 

@@ -7,11 +7,11 @@ use crate::c::*;
 use crate::ucs::config::{Config, Table, var};
 use crate::ucs::{Failure, Result};
 use crate::uct::api::{Component, Device, Md, MdAttr, Transport, Unusable};
+use crate::uct::base::md::{DynMd, MemoryNumber};
 use crate::uct::base::node;
 use crate::uct::base::params::IfaceParams;
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::local::ProcessName;
-use std::any::Any;
 
 pub struct CmaComponent;
 
@@ -38,7 +38,7 @@ impl Component for CmaComponent {
         peer::available().map(|()| vec!["cma"])
     }
 
-    fn md_open(&self, _name: &str, config: &Config) -> Result<Box<dyn Md>> {
+    fn md_open(&self, _name: &str, config: &Config) -> Result<Box<dyn DynMd>> {
         Ok(Box::new(CmaMd {
             invalidate: config.bool(var!(config::MD, "MEMORY_INVALIDATE")),
         }))
@@ -50,9 +50,7 @@ impl Component for CmaComponent {
 }
 
 impl Md for CmaMd {
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
+    type Memory = MemoryNumber;
 
     fn attr(&self) -> MdAttr {
         let invalidate = u64::from(UCT_MD_FLAG_INVALIDATE)
@@ -84,7 +82,7 @@ impl Transport for CmaTransport {
         &config::IFACE
     }
 
-    fn devices(&self, _md: &dyn Md) -> core::result::Result<Vec<Device>, Unusable> {
+    fn devices(&self, _md: &dyn DynMd) -> core::result::Result<Vec<Device>, Unusable> {
         Ok(vec![node::device()])
     }
 
@@ -104,7 +102,7 @@ impl Transport for CmaTransport {
 
     fn open(
         &self,
-        _md: &dyn Md,
+        _md: &dyn DynMd,
         worker: &WorkerHandle,
         device: &str,
         params: IfaceParams,

@@ -1,4 +1,5 @@
 //! The component `cuda_cpy` and its memory domain, which tells memory types apart, allocates and pins memory.
+#![forbid(unsafe_code)]
 
 use super::config;
 use super::copier::Copier;
@@ -12,12 +13,12 @@ use crate::ucs::status::Failure;
 use crate::ucs::{Result, Status};
 use crate::uct::api::{Alloc, Component, Device, Md, MdAttr, MemoryInfo, Transport, Unusable};
 use crate::uct::base::iface::md_as;
+use crate::uct::base::md::{DynMd, MemoryHandle};
 use crate::uct::base::memory_copier::MemoryCopier;
 use crate::uct::base::params::IfaceParams;
 use crate::uct::base::worker::WorkerHandle;
 use crate::{ucs_debug, ucs_error};
 use core::ffi::c_void;
-use std::any::Any;
 use std::sync::Arc;
 
 pub const NAME: &str = "cuda_cpy";
@@ -34,10 +35,10 @@ pub struct CudaMd {
 }
 
 /// What a memory handle points to.
-enum Handle {
+pub enum Handle {
     Allocated(Block),
-    /// Memory of the host that was pinned here.
-    Pinned(*mut c_void),
+    /// Memory of the host that was pinned here, by its address.
+    Pinned(usize),
     /// Device memory, and memory of the host that could not be pinned, need no registration.
     Plain,
 }
@@ -67,7 +68,7 @@ impl Component for CudaComponent {
         driver::available().map(|_| vec![NAME])
     }
 
-    fn md_open(&self, _name: &str, config: &Config) -> Result<Box<dyn Md>> {
+    fn md_open(&self, _name: &str, config: &Config) -> Result<Box<dyn DynMd>> {
         let driver = driver::get().map_err(|why| {
             ucs_error!("{NAME}: {why}");
             Status::NO_DEVICE
@@ -103,7 +104,7 @@ impl Transport for CudaTransport {
         &config::IFACE
     }
 
-    fn devices(&self, _md: &dyn Md) -> core::result::Result<Vec<Device>, Unusable> {
+    fn devices(&self, _md: &dyn DynMd) -> core::result::Result<Vec<Device>, Unusable> {
         Ok(vec![Device {
             name: "cuda".to_owned(),
             kind: UCT_DEVICE_TYPE_ACC,
@@ -113,7 +114,7 @@ impl Transport for CudaTransport {
 
     fn open(
         &self,
-        md: &dyn Md,
+        md: &dyn DynMd,
         worker: &WorkerHandle,
         device: &str,
         params: IfaceParams,
@@ -124,17 +125,10 @@ impl Transport for CudaTransport {
     }
 }
 
-impl CudaMd {
-    /// The address of a handle, for C.
-    fn give(handle: Handle) -> uct_mem_h {
-        Box::into_raw(Box::new(handle)).cast()
-    }
-}
+impl MemoryHandle for Handle {}
 
 impl Md for CudaMd {
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
+    type Memory = Handle;
 
     fn attr(&self) -> MdAttr {
         MdAttr {
@@ -159,7 +153,7 @@ impl Md for CudaMd {
         Some(copier)
     }
 
-    fn mem_alloc(&self, alloc: &mut Alloc<'_>) -> Result<uct_mem_h> {
+    fn mem_alloc(&self, alloc: &mut Alloc<'_>) -> Result<Handle> {
         let kind = match alloc.kind {
             UCS_MEMORY_TYPE_CUDA => Allocate::Device,
             UCS_MEMORY_TYPE_CUDA_MANAGED => Allocate::Managed,
@@ -180,12 +174,11 @@ impl Md for CudaMd {
                 Status::from(e)
             })?;
         alloc.address = core::ptr::with_exposed_provenance_mut(block.address());
-        Ok(CudaMd::give(Handle::Allocated(block)))
+        Ok(Handle::Allocated(block))
     }
 
-    unsafe fn mem_free(&self, memh: uct_mem_h) -> Result<()> {
-        // SAFETY: of `mem_alloc`, once, by the caller's promise.
-        match *unsafe { Box::from_raw(memh.cast::<Handle>()) } {
+    fn mem_free(&self, memory: Handle) -> Result<()> {
+        match memory {
             Handle::Allocated(block) => block.free().map_err(|e| {
                 ucs_error!("{NAME}: freeing device memory: {e}");
                 Status::from(e)
@@ -194,31 +187,28 @@ impl Md for CudaMd {
         }
     }
 
-    fn mem_reg(&self, address: *mut c_void, length: usize, _flags: u32) -> Result<uct_mem_h> {
-        let handle = match self.detector.look(address.addr(), length) {
+    fn mem_reg(&self, address: *mut c_void, length: usize, _flags: u32) -> Result<Handle> {
+        let address = address.expose_provenance();
+        Ok(match self.detector.look(address, length) {
             Ok(_) => Handle::Plain,
-            Err(_) => match self.driver.pin(address.expose_provenance(), length) {
+            Err(_) => match self.driver.pin(address, length) {
                 Ok(true) => Handle::Pinned(address),
                 Ok(false) => Handle::Plain,
                 // Copies from and to it are slower, no more.
                 Err(e) => {
-                    ucs_debug!("{NAME}: {length} bytes at {address:p} stay unpinned: {e}");
+                    ucs_debug!("{NAME}: {length} bytes at {address:#x} stay unpinned: {e}");
                     Handle::Plain
                 }
             },
-        };
-        Ok(CudaMd::give(handle))
+        })
     }
 
-    unsafe fn mem_dereg(&self, memh: uct_mem_h) -> Result<()> {
-        // SAFETY: of `mem_reg`, once, by the caller's promise.
-        match *unsafe { Box::from_raw(memh.cast::<Handle>()) } {
-            Handle::Pinned(address) => {
-                self.driver.unpin(address.expose_provenance()).map_err(|e| {
-                    ucs_debug!("{NAME}: memory at {address:p} stays pinned: {e}");
-                    Status::from(e)
-                })
-            }
+    fn mem_dereg(&self, memory: Handle) -> Result<()> {
+        match memory {
+            Handle::Pinned(address) => self.driver.unpin(address).map_err(|e| {
+                ucs_debug!("{NAME}: memory at {address:#x} stays pinned: {e}");
+                Status::from(e)
+            }),
             Handle::Plain => Ok(()),
             Handle::Allocated(_) => Err(Status::INVALID_PARAM),
         }

@@ -1,4 +1,5 @@
 //! The component `ib` and its memory domains: one for each device, named like it.
+#![forbid(unsafe_code)]
 
 use super::config;
 use super::events::Watch;
@@ -11,9 +12,12 @@ use crate::c::*;
 use crate::sys::verbs::{self, Access, Device, Region};
 use crate::ucs::config::{AUTO, Config, Table, Ternary, var};
 use crate::ucs::{Failure, Result, Status};
-use crate::uct::api::{Component, Device as TlDevice, Md, MdAttr, RkeyParts, Transport, Unusable};
+use crate::uct::api::{
+    Component, Device as TlDevice, Md, MdAttr, Transport, UnpackedKey, Unusable,
+};
 use crate::uct::auth;
 use crate::uct::base::iface::md_as;
+use crate::uct::base::md::{DynMd, MemoryHandle};
 use crate::uct::base::params::IfaceParams;
 use crate::uct::base::worker::WorkerHandle;
 use crate::{ucs_debug, ucs_diag, ucs_error};
@@ -91,7 +95,7 @@ impl Component for IbComponent {
         Ok(names().iter().map(String::as_str).collect())
     }
 
-    fn md_open(&self, name: &str, config: &Config) -> Result<Box<dyn Md>> {
+    fn md_open(&self, name: &str, config: &Config) -> Result<Box<dyn DynMd>> {
         let fork = config.ternary(var!(config::MD, "FORK_INIT"));
         if fork != Ternary::No
             && let Err(e) = verbs::prepare_fork()
@@ -131,17 +135,17 @@ impl Component for IbComponent {
         &[&RcTransport, &UdTransport]
     }
 
-    unsafe fn rkey_unpack(&self, packed: *const u8) -> Result<RkeyParts> {
-        // SAFETY: readable for `KEY_LEN` bytes by the caller's promise; any alignment.
-        let bytes = unsafe { packed.cast::<[u8; KEY_LEN]>().read() };
-        let Some(key) = decode_key(bytes) else {
+    fn key_len(&self) -> usize {
+        KEY_LEN
+    }
+
+    fn rkey_unpack(&self, packed: &[u8]) -> Result<UnpackedKey> {
+        let key = packed.first_chunk().copied().and_then(decode_key);
+        let Some(key) = key else {
             ucs_error!("a remote key is damaged or of another library: it is not unpacked");
             return Err(Status::INVALID_PARAM);
         };
-        Ok(RkeyParts {
-            rkey: key as uct_rkey_t,
-            handle: core::ptr::null_mut(),
-        })
+        Ok(UnpackedKey::Word(key as uct_rkey_t))
     }
 }
 
@@ -182,22 +186,10 @@ impl Domain {
     }
 }
 
-/// The key by which the device knows memory of this handle.
-///
-/// # Safety
-/// `memh` must be null or a live handle of `mem_reg` of this component.
-pub unsafe fn local_key(memh: uct_mem_h) -> Result<u32> {
-    // SAFETY: by the caller's promise.
-    match unsafe { memh.cast::<Region>().as_ref() } {
-        Some(region) => Ok(region.local_key()),
-        None => Err(Status::INVALID_PARAM),
-    }
-}
+impl MemoryHandle for Region {}
 
 impl Md for IbMd {
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
+    type Memory = Region;
 
     fn attr(&self) -> MdAttr {
         MdAttr {
@@ -207,12 +199,11 @@ impl Md for IbMd {
             cache_mem_types: HOST,
             access_mem_types: HOST,
             reg_cost: self.reg_cost,
-            rkey_packed_size: KEY_LEN,
             ..MdAttr::PLAIN
         }
     }
 
-    fn mem_reg(&self, address: *mut c_void, length: usize, flags: u32) -> Result<uct_mem_h> {
+    fn mem_reg(&self, address: *mut c_void, length: usize, flags: u32) -> Result<Region> {
         let asks = |flag: u32| flags & flag != 0;
         let access = Access {
             local_write: asks(UCT_MD_MEM_ACCESS_LOCAL_WRITE),
@@ -221,7 +212,7 @@ impl Md for IbMd {
             remote_atomic: asks(UCT_MD_MEM_ACCESS_REMOTE_ATOMIC) && self.domain.has_atomics(),
         };
         let at = address as usize;
-        let region = match asks(UCT_MD_MEM_FLAG_HIDE_ERRORS) {
+        match asks(UCT_MD_MEM_FLAG_HIDE_ERRORS) {
             true => self
                 .domain
                 .device
@@ -231,34 +222,16 @@ impl Md for IbMd {
                     Status::from(e)
                 }),
             false => self.domain.register(at, length, access),
-        }?;
-        Ok(Box::into_raw(Box::new(region)).cast())
-    }
-
-    unsafe fn mem_dereg(&self, memh: uct_mem_h) -> Result<()> {
-        if memh.is_null() {
-            return Err(Status::INVALID_PARAM);
         }
-        // SAFETY: boxed by `mem_reg`, released once.
-        drop(unsafe { Box::from_raw(memh.cast::<Region>()) });
+    }
+
+    /// The device forgets it with the region.
+    fn mem_dereg(&self, _memory: Region) -> Result<()> {
         Ok(())
     }
 
-    unsafe fn mkey_pack(
-        &self,
-        memh: uct_mem_h,
-        _address: *mut c_void,
-        _length: usize,
-        out: *mut u8,
-    ) -> Result<()> {
-        // SAFETY: null or a live handle of `mem_reg`.
-        let Some(region) = (unsafe { memh.cast::<Region>().as_ref() }) else {
-            return Err(Status::INVALID_PARAM);
-        };
-        let packed = encode_key(region.remote_key());
-        // SAFETY: room for `rkey_packed_size` bytes, any alignment.
-        unsafe { out.cast::<[u8; KEY_LEN]>().write(packed) };
-        Ok(())
+    fn mkey_pack(&self, region: &Region) -> Result<Vec<u8>> {
+        Ok(encode_key(region.remote_key()).to_vec())
     }
 }
 
@@ -327,7 +300,7 @@ impl Transport for RcTransport {
         is_only_by_name(config)
     }
 
-    fn devices(&self, md: &dyn Md) -> core::result::Result<Vec<TlDevice>, Unusable> {
+    fn devices(&self, md: &dyn DynMd) -> core::result::Result<Vec<TlDevice>, Unusable> {
         let domain = &md_as::<IbMd>(md)
             .map_err(|e| Unusable(e.to_string()))?
             .domain;
@@ -354,7 +327,7 @@ impl Transport for RcTransport {
 
     fn open(
         &self,
-        md: &dyn Md,
+        md: &dyn DynMd,
         worker: &WorkerHandle,
         device: &str,
         params: IfaceParams,
@@ -392,7 +365,7 @@ impl Transport for UdTransport {
         is_only_by_name(config)
     }
 
-    fn devices(&self, md: &dyn Md) -> core::result::Result<Vec<TlDevice>, Unusable> {
+    fn devices(&self, md: &dyn DynMd) -> core::result::Result<Vec<TlDevice>, Unusable> {
         md_as::<IbMd>(md)
             .map_err(|e| Unusable(e.to_string()))?
             .domain
@@ -413,7 +386,7 @@ impl Transport for UdTransport {
 
     fn open(
         &self,
-        md: &dyn Md,
+        md: &dyn DynMd,
         worker: &WorkerHandle,
         device: &str,
         params: IfaceParams,

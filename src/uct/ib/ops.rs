@@ -1,9 +1,10 @@
 //! Work requests as libibverbs has them.
 
-use super::md::local_key;
 use crate::c::verbs::*;
+use crate::sys::verbs::Region;
 use crate::ucs::{Result, Status};
 use crate::uct::base::iov::Iov;
+use crate::uct::base::md::MemoryHandle;
 use core::mem::MaybeUninit;
 use core::ptr::null_mut;
 
@@ -121,8 +122,8 @@ impl List {
             if e.count as usize > max - (self.count - before) {
                 return Err(Status::INVALID_PARAM);
             }
-            // SAFETY: null or a handle of the domain's.
-            let key = unsafe { local_key(e.memh) }?;
+            // SAFETY: null or a live handle of the domain's.
+            let key = unsafe { Region::of_c(&e.memh) }?.local_key();
             for i in 0..e.count as usize {
                 let at = e.buffer.cast::<u8>();
                 let at = at.wrapping_add(i.wrapping_mul(e.stride));

@@ -1,15 +1,16 @@
 //! The `self` memory domain: all memory of the process, no keys.
+#![forbid(unsafe_code)]
 
 use super::config;
 use super::iface::{self, SelfIface};
 use crate::c::*;
 use crate::ucs::config::{Config, Table, var};
 use crate::ucs::{Failure, Result, Status};
-use crate::uct::api::{Component, Device, Md, MdAttr, RkeyParts, Transport, Unusable};
+use crate::uct::api::{Component, Device, Md, MdAttr, Transport, Unusable};
+use crate::uct::base::md::{DynMd, MemoryNumber};
 use crate::uct::base::params::IfaceParams;
 use crate::uct::base::worker::WorkerHandle;
 use core::ffi::c_void;
-use std::any::Any;
 
 pub struct SelfComponent;
 
@@ -20,7 +21,7 @@ struct SelfMd {
 struct SelfTransport;
 
 /// A memory handle that stands for nothing: any memory is accessible.
-const MEMH: uct_mem_h = 0xf00d as uct_mem_h;
+const MEMH: MemoryNumber = MemoryNumber(0xf00d);
 const HOST: u64 = 1 << UCS_MEMORY_TYPE_HOST;
 /// More loopback devices than this serve no one.
 const MAX_DEVICES: usize = 64;
@@ -42,7 +43,7 @@ impl Component for SelfComponent {
         Ok(vec!["self"])
     }
 
-    fn md_open(&self, _name: &str, config: &Config) -> Result<Box<dyn Md>> {
+    fn md_open(&self, _name: &str, config: &Config) -> Result<Box<dyn DynMd>> {
         let devices = usize::try_from(config.int(var!(config::MD, "NUM_DEVICES"))).unwrap_or(0);
         if !(1..=MAX_DEVICES).contains(&devices) {
             crate::ucs_error!("UCX_SELF_NUM_DEVICES must be between 1 and {MAX_DEVICES}");
@@ -55,27 +56,13 @@ impl Component for SelfComponent {
         &[&SelfTransport]
     }
 
-    unsafe fn rkey_unpack(&self, _packed: *const u8) -> Result<RkeyParts> {
-        Ok(RkeyParts {
-            rkey: 0,
-            handle: core::ptr::null_mut(),
-        })
-    }
-
-    unsafe fn rkey_ptr(
-        &self,
-        _rkey: uct_rkey_t,
-        _handle: *mut c_void,
-        remote: u64,
-    ) -> Result<*mut c_void> {
+    fn rkey_ptr(&self, _rkey: uct_rkey_t, remote: u64) -> Result<*mut c_void> {
         Ok(remote as *mut c_void)
     }
 }
 
 impl Md for SelfMd {
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
+    type Memory = MemoryNumber;
 
     fn attr(&self) -> MdAttr {
         MdAttr {
@@ -90,26 +77,20 @@ impl Md for SelfMd {
         }
     }
 
-    fn mem_reg(&self, _address: *mut c_void, _length: usize, _flags: u32) -> Result<uct_mem_h> {
+    fn mem_reg(&self, _address: *mut c_void, _length: usize, _flags: u32) -> Result<MemoryNumber> {
         Ok(MEMH)
     }
 
-    unsafe fn mem_dereg(&self, memh: uct_mem_h) -> Result<()> {
-        if memh == MEMH {
+    fn mem_dereg(&self, memory: MemoryNumber) -> Result<()> {
+        if memory == MEMH {
             Ok(())
         } else {
             Err(Status::INVALID_PARAM)
         }
     }
 
-    unsafe fn mkey_pack(
-        &self,
-        _memh: uct_mem_h,
-        _address: *mut c_void,
-        _length: usize,
-        _out: *mut u8,
-    ) -> Result<()> {
-        Ok(())
+    fn mkey_pack(&self, _memory: &MemoryNumber) -> Result<Vec<u8>> {
+        Ok(Vec::new())
     }
 }
 
@@ -126,7 +107,7 @@ impl Transport for SelfTransport {
         &config::IFACE
     }
 
-    fn devices(&self, md: &dyn Md) -> core::result::Result<Vec<Device>, Unusable> {
+    fn devices(&self, md: &dyn DynMd) -> core::result::Result<Vec<Device>, Unusable> {
         let count = md
             .as_any()
             .downcast_ref::<SelfMd>()
@@ -149,7 +130,7 @@ impl Transport for SelfTransport {
 
     fn open(
         &self,
-        _md: &dyn Md,
+        _md: &dyn DynMd,
         worker: &WorkerHandle,
         device: &str,
         params: IfaceParams,

@@ -1,9 +1,10 @@
 //! The components posix and sysv: memory domains whose allocations are segments of their own.
+#![forbid(unsafe_code)]
 
 use super::config;
 use super::iface::ShmIface;
 use super::outbox::attached;
-use super::rkey;
+use super::rkey::RemoteKey;
 use super::segment::{Attached, Segment, Source};
 use super::wire::{MEM_KEY_LEN, MemKey, SegmentKey, SegmentKind};
 use crate::c::*;
@@ -11,14 +12,14 @@ use crate::sys::{is_shortage, mem, shm};
 use crate::ucs::config::{Config, Table, Ternary, var};
 use crate::ucs::{Failure, Result, Status};
 use crate::ucs_error;
-use crate::uct::api::{Alloc, Component, Device, Md, MdAttr, RkeyParts, Transport, Unusable};
+use crate::uct::api::{Alloc, Component, Device, Md, MdAttr, Transport, UnpackedKey, Unusable};
 use crate::uct::base::iface::md_as;
+use crate::uct::base::md::{DynMd, MemoryHandle};
 use crate::uct::base::node;
 use crate::uct::base::params::IfaceParams;
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::local::{self, ProcessName};
 use core::ffi::c_void;
-use std::any::Any;
 
 pub struct PosixComponent;
 pub struct SysvComponent;
@@ -47,31 +48,19 @@ struct ShmMd {
 
 const HOST: u64 = 1 << UCS_MEMORY_TYPE_HOST;
 
-/// A packed key as it was written.
-///
-/// # Safety
-/// `packed` must be readable for `MEM_KEY_LEN` bytes.
-unsafe fn read_mem_key(packed: *const u8) -> Result<MemKey> {
-    // SAFETY: by the caller's promise; any alignment.
-    let bytes = unsafe { packed.cast::<[u8; MEM_KEY_LEN]>().read() };
-    MemKey::decode(&bytes).inspect_err(|_| {
+/// Maps the memory of a packed key, which must be of this kind.
+fn unpack(packed: &[u8], kind: SegmentKind) -> Result<UnpackedKey> {
+    let bytes = packed.first_chunk().ok_or(Status::INVALID_PARAM)?;
+    let key = MemKey::decode(bytes).inspect_err(|_| {
         ucs_error!("a remote key is damaged or of another library: it is not unpacked");
-    })
+    })?;
+    Ok(UnpackedKey::Object(Box::new(RemoteKey::map(&key, kind)?)))
 }
 
 /// Whose memory a packed key names, for both components.
 fn key_owner(packed: &[u8]) -> Option<ProcessName> {
     let key = MemKey::decode(packed.first_chunk()?).ok()?;
     Some(key.segment.owner)
-}
-
-/// The local address of a remote one, for both components.
-///
-/// # Safety
-/// `handle` must be a live key.
-unsafe fn pointer(handle: *mut c_void, remote: u64) -> Result<*mut c_void> {
-    // SAFETY: the handle is the key itself.
-    unsafe { rkey::locate(handle as uct_rkey_t, remote, 1) }.map(<*mut u8>::cast)
 }
 
 impl Component for PosixComponent {
@@ -97,7 +86,7 @@ impl Component for PosixComponent {
         }
     }
 
-    fn md_open(&self, _name: &str, config: &Config) -> Result<Box<dyn Md>> {
+    fn md_open(&self, _name: &str, config: &Config) -> Result<Box<dyn DynMd>> {
         let huge = config.ternary(var!(config::MM_MD, "HUGETLB_MODE"));
         let kind = SegmentKind::Posix;
         Ok(Box::new(ShmMd {
@@ -113,25 +102,12 @@ impl Component for PosixComponent {
         key_owner(packed)
     }
 
-    unsafe fn rkey_unpack(&self, packed: *const u8) -> Result<RkeyParts> {
-        // SAFETY: as promised by the caller.
-        let key = unsafe { read_mem_key(packed) }?;
-        rkey::unpack(&key, SegmentKind::Posix)
+    fn key_len(&self) -> usize {
+        MEM_KEY_LEN
     }
 
-    unsafe fn rkey_ptr(
-        &self,
-        _rkey: uct_rkey_t,
-        handle: *mut c_void,
-        remote: u64,
-    ) -> Result<*mut c_void> {
-        // SAFETY: a live key, as promised by the caller.
-        unsafe { pointer(handle, remote) }
-    }
-
-    unsafe fn rkey_release(&self, _rkey: uct_rkey_t, handle: *mut c_void) -> Result<()> {
-        // SAFETY: as promised by the caller.
-        unsafe { rkey::release(handle) }
+    fn rkey_unpack(&self, packed: &[u8]) -> Result<UnpackedKey> {
+        unpack(packed, SegmentKind::Posix)
     }
 }
 
@@ -157,7 +133,7 @@ impl Component for SysvComponent {
         }
     }
 
-    fn md_open(&self, _name: &str, config: &Config) -> Result<Box<dyn Md>> {
+    fn md_open(&self, _name: &str, config: &Config) -> Result<Box<dyn DynMd>> {
         Ok(Box::new(ShmMd {
             source: Source {
                 kind: SegmentKind::Sysv,
@@ -174,32 +150,19 @@ impl Component for SysvComponent {
         key_owner(packed)
     }
 
-    unsafe fn rkey_unpack(&self, packed: *const u8) -> Result<RkeyParts> {
-        // SAFETY: as promised by the caller.
-        let key = unsafe { read_mem_key(packed) }?;
-        rkey::unpack(&key, SegmentKind::Sysv)
+    fn key_len(&self) -> usize {
+        MEM_KEY_LEN
     }
 
-    unsafe fn rkey_ptr(
-        &self,
-        _rkey: uct_rkey_t,
-        handle: *mut c_void,
-        remote: u64,
-    ) -> Result<*mut c_void> {
-        // SAFETY: a live key, as promised by the caller.
-        unsafe { pointer(handle, remote) }
-    }
-
-    unsafe fn rkey_release(&self, _rkey: uct_rkey_t, handle: *mut c_void) -> Result<()> {
-        // SAFETY: as promised by the caller.
-        unsafe { rkey::release(handle) }
+    fn rkey_unpack(&self, packed: &[u8]) -> Result<UnpackedKey> {
+        unpack(packed, SegmentKind::Sysv)
     }
 }
 
+impl MemoryHandle for Segment {}
+
 impl Md for ShmMd {
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
+    type Memory = Segment;
 
     fn attr(&self) -> MdAttr {
         MdAttr {
@@ -213,12 +176,11 @@ impl Md for ShmMd {
             alloc_mem_types: HOST,
             access_mem_types: HOST,
             cache_mem_types: HOST,
-            rkey_packed_size: MEM_KEY_LEN,
             ..MdAttr::PLAIN
         }
     }
 
-    fn mem_alloc(&self, alloc: &mut Alloc<'_>) -> Result<uct_mem_h> {
+    fn mem_alloc(&self, alloc: &mut Alloc<'_>) -> Result<Segment> {
         let fixed = alloc.flags & UCT_MD_MEM_FLAG_FIXED != 0;
         let address = if fixed { alloc.address as usize } else { 0 };
         let huge = match self.source.huge {
@@ -233,30 +195,21 @@ impl Md for ShmMd {
         segment.reserve(0, segment.len())?;
         alloc.address = segment.base().cast();
         alloc.length = segment.len();
-        Ok(Box::into_raw(Box::new(segment)).cast())
+        Ok(segment)
     }
 
-    unsafe fn mem_free(&self, memh: uct_mem_h) -> Result<()> {
-        if memh.is_null() {
-            return Err(Status::INVALID_PARAM);
-        }
-        // SAFETY: boxed by `mem_alloc`, freed once.
-        drop(unsafe { Box::from_raw(memh.cast::<Segment>()) });
+    /// It goes with the segment.
+    fn mem_free(&self, _memory: Segment) -> Result<()> {
         Ok(())
     }
 
     fn mem_advise(
         &self,
-        memh: uct_mem_h,
+        segment: &Segment,
         address: *mut c_void,
         length: usize,
         advice: uct_mem_advice_t,
     ) -> Result<()> {
-        if memh.is_null() {
-            return Err(Status::INVALID_PARAM);
-        }
-        // SAFETY: a live handle of `mem_alloc` (C contract of uct_md_mem_advise).
-        let segment = unsafe { &*memh.cast::<Segment>() };
         let offset = (address as usize).wrapping_sub(segment.base() as usize);
         if offset > segment.len() || length > segment.len() - offset {
             return Err(Status::INVALID_PARAM);
@@ -271,26 +224,13 @@ impl Md for ShmMd {
         Ok(())
     }
 
-    unsafe fn mkey_pack(
-        &self,
-        memh: uct_mem_h,
-        _address: *mut c_void,
-        _length: usize,
-        out: *mut u8,
-    ) -> Result<()> {
-        if memh.is_null() {
-            return Err(Status::INVALID_PARAM);
-        }
-        // SAFETY: a live handle of `mem_alloc`.
-        let segment = unsafe { &*memh.cast::<Segment>() };
+    fn mkey_pack(&self, segment: &Segment) -> Result<Vec<u8>> {
         let key = MemKey {
             segment: segment.key(),
             base: segment.base() as u64,
             len: segment.len() as u64,
         };
-        // SAFETY: room for `rkey_packed_size` bytes, any alignment.
-        unsafe { out.cast::<[u8; MEM_KEY_LEN]>().write(key.encode()) };
-        Ok(())
+        Ok(key.encode().to_vec())
     }
 }
 
@@ -318,7 +258,7 @@ impl Transport for ShmTransport {
         self.config
     }
 
-    fn devices(&self, _md: &dyn Md) -> core::result::Result<Vec<Device>, Unusable> {
+    fn devices(&self, _md: &dyn DynMd) -> core::result::Result<Vec<Device>, Unusable> {
         Ok(vec![node::device()])
     }
 
@@ -351,7 +291,7 @@ impl Transport for ShmTransport {
 
     fn open(
         &self,
-        md: &dyn Md,
+        md: &dyn DynMd,
         worker: &WorkerHandle,
         device: &str,
         params: IfaceParams,

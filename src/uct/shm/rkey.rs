@@ -5,7 +5,7 @@ use super::wire::{MemKey, SegmentKind};
 use crate::c::*;
 use crate::ucs::{Result, Status};
 use crate::ucs_diag;
-use crate::uct::api::RkeyParts;
+use crate::uct::api::KeyObject;
 use core::ffi::c_void;
 use std::sync::Arc;
 
@@ -20,48 +20,50 @@ pub struct RemoteKey {
     _attached: Arc<Attached>,
 }
 
-/// Maps the segment of the key, which must be of this kind.
-pub fn unpack(key: &MemKey, kind: SegmentKind) -> Result<RkeyParts> {
-    if key.segment.kind != kind {
-        return Err(Status::INVALID_PARAM);
+impl RemoteKey {
+    /// Maps the segment of the key, which must be of this kind.
+    pub fn map(key: &MemKey, kind: SegmentKind) -> Result<RemoteKey> {
+        if key.segment.kind != kind {
+            return Err(Status::INVALID_PARAM);
+        }
+        let attached = Attached::get(key.segment)?;
+        if key.len > attached.len() as u64 {
+            ucs_diag!(
+                "a remote key claims {} bytes of a segment of {}",
+                key.len,
+                attached.len()
+            );
+            return Err(Status::INVALID_ADDR);
+        }
+        Ok(RemoteKey {
+            remote: key.base,
+            len: key.len,
+            local: attached.base(),
+            _attached: attached,
+        })
     }
-    let attached = Attached::get(key.segment)?;
-    if key.len > attached.len() as u64 {
-        ucs_diag!(
-            "a remote key claims {} bytes of a segment of {}",
-            key.len,
-            attached.len()
-        );
-        return Err(Status::INVALID_ADDR);
+
+    /// The local address of `len` bytes at `remote`. `INVALID_ADDR` if they are not inside the key's range.
+    #[inline(always)]
+    fn locate(&self, remote: u64, len: usize) -> Result<*mut u8> {
+        let offset = remote.wrapping_sub(self.remote);
+        if offset > self.len || len as u64 > self.len - offset {
+            return Err(out_of_range(self, remote, len));
+        }
+        Ok(self.local.wrapping_add(offset as usize))
     }
-    let key = Box::new(RemoteKey {
-        remote: key.base,
-        len: key.len,
-        local: attached.base(),
-        _attached: attached,
-    });
-    let handle = Box::into_raw(key);
-    Ok(RkeyParts {
-        rkey: handle as uct_rkey_t,
-        handle: handle.cast(),
-    })
 }
 
-/// # Safety
-/// `handle` must come from `unpack`, once.
-pub unsafe fn release(handle: *mut c_void) -> Result<()> {
-    if handle.is_null() {
-        return Err(Status::INVALID_PARAM);
+impl KeyObject for RemoteKey {
+    fn pointer(&self, remote: u64) -> Result<*mut c_void> {
+        self.locate(remote, 1).map(<*mut u8>::cast)
     }
-    // SAFETY: boxed by `unpack`.
-    drop(unsafe { Box::from_raw(handle.cast::<RemoteKey>()) });
-    Ok(())
 }
 
-/// The local address of `len` bytes at `remote`. `INVALID_ADDR` if they are not inside the key's range.
+/// `RemoteKey::locate` of a transport's key.
 ///
 /// # Safety
-/// `rkey` must be 0, `UCT_INVALID_RKEY`, or a live key of `unpack`; the answer is valid as long as
+/// `rkey` must be 0, `UCT_INVALID_RKEY`, or the address of a live key; the answer is valid as long as
 /// the key is.
 #[inline]
 pub unsafe fn locate(rkey: uct_rkey_t, remote: u64, len: usize) -> Result<*mut u8> {
@@ -70,11 +72,7 @@ pub unsafe fn locate(rkey: uct_rkey_t, remote: u64, len: usize) -> Result<*mut u
     }
     // SAFETY: by the caller's promise.
     let key = unsafe { &*(rkey as *const RemoteKey) };
-    let offset = remote.wrapping_sub(key.remote);
-    if offset > key.len || len as u64 > key.len - offset {
-        return Err(out_of_range(key, remote, len));
-    }
-    Ok(key.local.wrapping_add(offset as usize))
+    key.locate(remote, len)
 }
 
 #[cold]

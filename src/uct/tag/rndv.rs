@@ -18,7 +18,7 @@ use crate::ucs_diag;
 use crate::uct::api::Completion;
 use crate::uct::base::iface::base_of;
 use crate::uct::base::iov::Iov;
-use crate::uct::base::md::MdHandle;
+use crate::uct::base::md::{MdHandle, RkeyHandle};
 use crate::uct::base::node;
 use crate::uct::cma::{peer, wire as reach};
 use crate::{ucs_debug, ucs_error};
@@ -93,10 +93,7 @@ impl Engine {
             comp,
             wanted: Cell::new(None),
         });
-        let rkey = iov
-            .entries()
-            .first()
-            .and_then(|e| self.pack_key(e.memh, at, total));
+        let rkey = iov.entries().first().and_then(|e| self.pack_key(e.memh));
         let offer = Offer {
             key,
             tag,
@@ -133,15 +130,13 @@ impl Engine {
     }
 
     /// The packed key of a buffer, if it has one.
-    fn pack_key(&self, memh: uct_mem_h, at: *mut u8, len: usize) -> Option<Vec<u8>> {
+    fn pack_key(&self, memh: uct_mem_h) -> Option<Vec<u8>> {
         let md = self.md()?;
         if memh.is_null() {
             return None;
         }
-        let mut key = vec![0; md.md.attr().rkey_packed_size];
-        // SAFETY: the user's live handle of this domain; room as its attributes say.
-        let packed = unsafe { md.md.mkey_pack(memh, at.cast(), len, key.as_mut_ptr()) };
-        packed.ok().map(|()| key)
+        // SAFETY: the user's live handle of this domain.
+        unsafe { md.md.mkey_pack(memh) }.ok()
     }
 
     /// How other processes may reach this one's memory; zeros where they may not.
@@ -241,7 +236,9 @@ impl Engine {
 
     fn unexpected_offer(&self, offer: &Offer<'_>, len: usize) {
         // Keys of some domains have no bytes: then the place of the key is one all the same.
-        let no_bytes = self.md().is_some_and(|m| m.md.attr().rkey_packed_size == 0);
+        let no_bytes = self
+            .md()
+            .is_some_and(|m| m.component.component.key_len() == 0);
         let rkey = (no_bytes || !offer.rkey.is_empty()).then_some(offer.rkey);
         self.unexpected_rndv(offer.tag, offer.header, offer.address, len, rkey);
     }
@@ -306,22 +303,16 @@ impl Engine {
     fn read_mapped(&self, offer: &Offer<'_>, blocks: &Blocks, len: usize) -> bool {
         let Some(md) = self.md() else { return false };
         let component = md.component.component;
-        if offer.rkey.is_empty()
-            || offer.rkey.len() != md.md.attr().rkey_packed_size
-            || component.flags() & UCT_COMPONENT_FLAG_RKEY_PTR as u64 == 0
-        {
+        if offer.rkey.is_empty() || component.flags() & UCT_COMPONENT_FLAG_RKEY_PTR as u64 == 0 {
             return false;
         }
-        // SAFETY: the key has the length of the domain's keys; its bytes are checked by the component.
-        let Ok(key) = (unsafe { component.rkey_unpack(offer.rkey.as_ptr()) }) else {
+        let Ok(key) = RkeyHandle::unpack(component, offer.rkey) else {
             return false;
         };
-        let ends = offer.address.checked_add(len as u64 - 1).map(|last| {
-            // SAFETY: a live key of this component.
-            [offer.address, last].map(|at| unsafe { component.rkey_ptr(key.rkey, key.handle, at) })
-        });
+        let last = offer.address.checked_add(len as u64 - 1);
+        let ends = last.map(|last| [offer.address, last].map(|at| key.pointer(at)));
         // One mapping has both ends at their distance, and what is between.
-        let mapped = match ends {
+        match ends {
             Some([Ok(first), Ok(last)])
                 if (last as usize).wrapping_sub(first as usize) == len - 1 =>
             {
@@ -330,12 +321,7 @@ impl Engine {
                 true
             }
             _ => false,
-        };
-        // SAFETY: unpacked above, released once.
-        if let Err(e) = unsafe { component.rkey_release(key.rkey, key.handle) } {
-            ucs_debug!("tag matching: a key could not be released: {e}");
         }
-        mapped
     }
 
     /// Tells the sender what becomes of its offer.

@@ -1,4 +1,5 @@
 //! The `tcp` memory domain: registration gives the key that a peer must show to write.
+#![forbid(unsafe_code)]
 
 use super::config;
 use super::device::Selection;
@@ -9,15 +10,15 @@ use crate::c::*;
 use crate::sys::net::{self, loopback_domain};
 use crate::ucs::config::{Config, Table};
 use crate::ucs::{Failure, Result, Status};
-use crate::uct::api::{Component, Device, Md, MdAttr, RkeyParts, Transport, Unusable};
+use crate::uct::api::{Component, Device, Md, MdAttr, Transport, UnpackedKey, Unusable};
 use crate::uct::auth::Auth;
 use crate::uct::base::iface::md_as;
+use crate::uct::base::md::{DynMd, MemoryNumber};
 use crate::uct::base::params::IfaceParams;
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::cm::tcp::TcpManager;
 use crate::uct::cm::{self, Manager};
 use crate::uct::internal::MEM_ONE_TRANSFER;
-use std::any::Any;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -60,7 +61,7 @@ impl Component for TcpComponent {
         Ok(vec!["tcp"])
     }
 
-    fn md_open(&self, _name: &str, config: &Config) -> Result<Box<dyn Md>> {
+    fn md_open(&self, _name: &str, config: &Config) -> Result<Box<dyn DynMd>> {
         Ok(Box::new(TcpMd {
             selection: config::selection(config)?,
             keys: Arc::new(Keys::new()),
@@ -72,13 +73,13 @@ impl Component for TcpComponent {
         &[&TcpTransport]
     }
 
-    unsafe fn rkey_unpack(&self, packed: *const u8) -> Result<RkeyParts> {
-        // SAFETY: readable for `RKEY_LEN` bytes by the caller's promise; any alignment.
-        let bytes = unsafe { packed.cast::<[u8; RKEY_LEN]>().read() };
-        Ok(RkeyParts {
-            rkey: u64::from_le_bytes(bytes) as uct_rkey_t,
-            handle: core::ptr::null_mut(),
-        })
+    fn key_len(&self) -> usize {
+        RKEY_LEN
+    }
+
+    fn rkey_unpack(&self, packed: &[u8]) -> Result<UnpackedKey> {
+        let bytes = packed.first_chunk().ok_or(Status::INVALID_PARAM)?;
+        Ok(UnpackedKey::Word(u64::from_le_bytes(*bytes) as uct_rkey_t))
     }
 }
 
@@ -94,9 +95,7 @@ fn encode_device(ip: IpAddr, prefix: u8, loopback: bool) -> Vec<u8> {
 }
 
 impl Md for TcpMd {
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
+    type Memory = MemoryNumber;
 
     fn attr(&self) -> MdAttr {
         MdAttr {
@@ -106,7 +105,6 @@ impl Md for TcpMd {
             reg_nonblock_mem_types: HOST,
             cache_mem_types: HOST,
             access_mem_types: HOST,
-            rkey_packed_size: RKEY_LEN,
             ..MdAttr::PLAIN
         }
     }
@@ -116,30 +114,22 @@ impl Md for TcpMd {
         address: *mut core::ffi::c_void,
         length: usize,
         flags: u32,
-    ) -> Result<uct_mem_h> {
+    ) -> Result<MemoryNumber> {
         let writable = flags & UCT_MD_MEM_ACCESS_REMOTE_PUT != 0;
         let one_transfer = flags & MEM_ONE_TRANSFER != 0;
         let (base, len) = (address as u64, length as u64);
         let key = self.keys.add(base, len, writable, one_transfer)?;
-        Ok(key as uct_mem_h)
+        Ok(MemoryNumber(key as usize))
     }
 
-    unsafe fn mem_dereg(&self, memh: uct_mem_h) -> Result<()> {
-        self.keys.remove(memh as u64)
+    fn mem_dereg(&self, memory: MemoryNumber) -> Result<()> {
+        self.keys.remove(memory.0 as u64)
     }
 
-    unsafe fn mkey_pack(
-        &self,
-        memh: uct_mem_h,
-        _address: *mut core::ffi::c_void,
-        _length: usize,
-        out: *mut u8,
-    ) -> Result<()> {
-        let key = memh as u64;
+    fn mkey_pack(&self, memory: &MemoryNumber) -> Result<Vec<u8>> {
+        let key = memory.0 as u64;
         self.keys.export(key)?;
-        // SAFETY: room for `rkey_packed_size` bytes by the caller's promise.
-        unsafe { out.cast::<[u8; RKEY_LEN]>().write(key.to_le_bytes()) };
-        Ok(())
+        Ok(key.to_le_bytes().to_vec())
     }
 }
 
@@ -156,7 +146,7 @@ impl Transport for TcpTransport {
         &config::IFACE
     }
 
-    fn devices(&self, md: &dyn Md) -> core::result::Result<Vec<Device>, Unusable> {
+    fn devices(&self, md: &dyn DynMd) -> core::result::Result<Vec<Device>, Unusable> {
         let md = md_as::<TcpMd>(md).map_err(|e| Unusable(e.to_string()))?;
         md.selection.devices()
     }
@@ -182,7 +172,7 @@ impl Transport for TcpTransport {
 
     fn open(
         &self,
-        md: &dyn Md,
+        md: &dyn DynMd,
         worker: &WorkerHandle,
         device: &str,
         params: IfaceParams,

@@ -9,9 +9,9 @@ use ferrucx::ucs::config::{Config, Table};
 use ferrucx::ucs::{Failure, Result};
 use ferrucx::uct::api::{Component, Device, Md, MdAttr, Transport, Unusable};
 use ferrucx::uct::base::config as shared;
+use ferrucx::uct::base::md::{DynMd, MemoryNumber};
 use ferrucx::uct::base::params::IfaceParams;
 use ferrucx::uct::base::worker::WorkerHandle;
-use std::any::Any;
 
 pub struct SkeletonComponent;
 struct SkeletonMd;
@@ -46,7 +46,7 @@ impl Component for SkeletonComponent {
     fn md_resources(&self) -> core::result::Result<Vec<&'static str>, Unusable> {
         Ok(vec![NAME])
     }
-    fn md_open(&self, _name: &str, _config: &Config) -> Result<Box<dyn Md>> {
+    fn md_open(&self, _name: &str, _config: &Config) -> Result<Box<dyn DynMd>> {
         Ok(Box::new(SkeletonMd))
     }
     fn transports(&self) -> &'static [&'static dyn Transport] {
@@ -55,9 +55,7 @@ impl Component for SkeletonComponent {
 }
 
 impl Md for SkeletonMd {
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
+    type Memory = MemoryNumber;
     fn attr(&self) -> MdAttr {
         MdAttr::PLAIN
     }
@@ -76,7 +74,7 @@ impl Transport for SkeletonTransport {
     fn config(&self) -> &'static Table {
         &IFACE
     }
-    fn devices(&self, _md: &dyn Md) -> core::result::Result<Vec<Device>, Unusable> {
+    fn devices(&self, _md: &dyn DynMd) -> core::result::Result<Vec<Device>, Unusable> {
         Ok(vec![Device {
             name: "thread".to_owned(),
             kind: UCT_DEVICE_TYPE_SHM,
@@ -88,7 +86,7 @@ impl Transport for SkeletonTransport {
     }
     fn open(
         &self,
-        _md: &dyn Md,
+        _md: &dyn DynMd,
         worker: &WorkerHandle,
         device: &str,
         params: IfaceParams,

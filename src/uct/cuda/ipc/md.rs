@@ -1,4 +1,5 @@
 //! The component `cuda_ipc` and its memory domain, which registers allocations of devices for other processes.
+#![forbid(unsafe_code)]
 
 use super::cache::Cache;
 use super::config;
@@ -9,15 +10,15 @@ use crate::sys::cuda::{Allocation, Driver, IpcHandle, Streams};
 use crate::ucs::config::{Config, Table, var};
 use crate::ucs::status::Failure;
 use crate::ucs::{Result, Status};
-use crate::uct::api::{Component, Device, Md, MdAttr, RkeyParts, Transport, Unusable};
+use crate::uct::api::{Component, Device, KeyObject, Md, MdAttr, Transport, UnpackedKey, Unusable};
 use crate::uct::base::iface::md_as;
+use crate::uct::base::md::{DynMd, MemoryHandle};
 use crate::uct::base::params::IfaceParams;
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::cuda::driver;
 use crate::uct::local::{self, Membership};
 use crate::{ucs_diag, ucs_error};
 use core::ffi::c_void;
-use std::any::Any;
 use std::sync::Arc;
 
 pub const NAME: &str = "cuda_ipc";
@@ -39,7 +40,7 @@ pub struct Shared {
 }
 
 /// What a memory handle points to: a registered part of an allocation.
-struct Exported {
+pub struct Exported {
     handle: IpcHandle,
     id: u64,
     base: usize,
@@ -68,7 +69,7 @@ impl Component for CudaIpcComponent {
         driver::available().map(|_| vec![NAME])
     }
 
-    fn md_open(&self, _name: &str, config: &Config) -> Result<Box<dyn Md>> {
+    fn md_open(&self, _name: &str, config: &Config) -> Result<Box<dyn DynMd>> {
         let driver = driver::get().map_err(|why| {
             ucs_error!("{NAME}: {why}");
             Status::NO_DEVICE
@@ -95,26 +96,23 @@ impl Component for CudaIpcComponent {
         &[&CudaIpcTransport]
     }
 
-    unsafe fn rkey_unpack(&self, packed: *const u8) -> Result<RkeyParts> {
-        // SAFETY: readable for the length of keys, by the caller's promise; any alignment.
-        let bytes = unsafe { packed.cast::<[u8; KEY_LEN]>().read() };
-        let key = Key::decode(&bytes).ok_or_else(|| {
+    fn key_len(&self) -> usize {
+        KEY_LEN
+    }
+
+    fn rkey_unpack(&self, packed: &[u8]) -> Result<UnpackedKey> {
+        let key = packed.first_chunk().and_then(Key::decode).ok_or_else(|| {
             ucs_error!("{NAME}: these bytes are no remote key of this transport");
             Status::INVALID_PARAM
         })?;
-        let key = Box::into_raw(Box::new(key));
-        Ok(RkeyParts {
-            rkey: key.expose_provenance(),
-            handle: key.cast(),
-        })
-    }
-
-    unsafe fn rkey_release(&self, _rkey: uct_rkey_t, handle: *mut c_void) -> Result<()> {
-        // SAFETY: of `rkey_unpack`, once, by the caller's promise.
-        drop(unsafe { Box::from_raw(handle.cast::<Key>()) });
-        Ok(())
+        Ok(UnpackedKey::Object(Box::new(key)))
     }
 }
+
+/// Nothing is mapped at this address: copies open the peer's memory themselves.
+impl KeyObject for Key {}
+
+impl MemoryHandle for Exported {}
 
 impl Transport for CudaIpcTransport {
     fn name(&self) -> &'static str {
@@ -129,7 +127,7 @@ impl Transport for CudaIpcTransport {
         &config::IFACE
     }
 
-    fn devices(&self, _md: &dyn Md) -> core::result::Result<Vec<Device>, Unusable> {
+    fn devices(&self, _md: &dyn DynMd) -> core::result::Result<Vec<Device>, Unusable> {
         Ok(vec![Device {
             name: "cuda".to_owned(),
             kind: UCT_DEVICE_TYPE_SHM,
@@ -139,7 +137,7 @@ impl Transport for CudaIpcTransport {
 
     fn open(
         &self,
-        md: &dyn Md,
+        md: &dyn DynMd,
         worker: &WorkerHandle,
         device: &str,
         params: IfaceParams,
@@ -153,9 +151,7 @@ impl Transport for CudaIpcTransport {
 }
 
 impl Md for CudaIpcMd {
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
+    type Memory = Exported;
 
     fn attr(&self) -> MdAttr {
         MdAttr {
@@ -164,13 +160,12 @@ impl Md for CudaIpcMd {
             reg_mem_types: 1 << UCS_MEMORY_TYPE_CUDA,
             cache_mem_types: 1 << UCS_MEMORY_TYPE_CUDA,
             access_mem_types: 1 << UCS_MEMORY_TYPE_CUDA,
-            rkey_packed_size: KEY_LEN,
             ..MdAttr::PLAIN
         }
     }
 
     /// `INVALID_ADDR` for what is no memory of a device, `UNSUPPORTED` for what the driver has no such handle of.
-    fn mem_reg(&self, address: *mut c_void, length: usize, _flags: u32) -> Result<uct_mem_h> {
+    fn mem_reg(&self, address: *mut c_void, length: usize, _flags: u32) -> Result<Exported> {
         let (address, driver) = (address.addr(), self.shared.driver);
         let found = driver.allocation_of(address).map_err(|e| {
             ucs_error!("{NAME}: the memory at {address:#x} is not known: {e}");
@@ -193,31 +188,20 @@ impl Md for CudaIpcMd {
             );
             Status::UNSUPPORTED
         })?;
-        let exported = Exported {
+        Ok(Exported {
             handle,
             id: of.id,
             base: of.base,
             address,
             length,
-        };
-        Ok(Box::into_raw(Box::new(exported)).cast())
+        })
     }
 
-    unsafe fn mem_dereg(&self, memh: uct_mem_h) -> Result<()> {
-        // SAFETY: of `mem_reg`, once, by the caller's promise.
-        drop(unsafe { Box::from_raw(memh.cast::<Exported>()) });
+    fn mem_dereg(&self, _memory: Exported) -> Result<()> {
         Ok(())
     }
 
-    unsafe fn mkey_pack(
-        &self,
-        memh: uct_mem_h,
-        _address: *mut c_void,
-        _length: usize,
-        out: *mut u8,
-    ) -> Result<()> {
-        // SAFETY: of `mem_reg`, and alive, by the caller's promise.
-        let of = unsafe { &*memh.cast::<Exported>() };
+    fn mkey_pack(&self, of: &Exported) -> Result<Vec<u8>> {
         let key = Key {
             owner: self.shared.membership.name,
             handle: of.handle,
@@ -226,8 +210,6 @@ impl Md for CudaIpcMd {
             address: of.address as u64,
             length: of.length as u64,
         };
-        // SAFETY: room for `rkey_packed_size` bytes, by the caller's promise; any alignment.
-        unsafe { out.cast::<[u8; KEY_LEN]>().write(key.encode()) };
-        Ok(())
+        Ok(key.encode().to_vec())
     }
 }

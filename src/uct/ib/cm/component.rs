@@ -6,7 +6,8 @@ use crate::c::UCT_COMPONENT_FLAG_CM;
 use crate::sys::verbs;
 use crate::ucs::config::{Config, Table};
 use crate::ucs::{Result, Status};
-use crate::uct::api::{Component, Md, Transport, Unusable};
+use crate::uct::api::{Component, Transport, Unusable};
+use crate::uct::base::md::DynMd;
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::cm::Manager;
 
@@ -41,7 +42,7 @@ impl Component for RdmaCmComponent {
         Ok(Vec::new())
     }
 
-    fn md_open(&self, _name: &str, _config: &Config) -> Result<Box<dyn Md>> {
+    fn md_open(&self, _name: &str, _config: &Config) -> Result<Box<dyn DynMd>> {
         Err(Status::NO_DEVICE)
     }
 
