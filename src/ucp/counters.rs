@@ -3,8 +3,8 @@
 //!
 //! Only the thread that uses the worker changes them, so a load and a store do, which are one instruction of the processor.
 //! Other threads may read them at any time (`ucp/inspect/`). A short message costs one instruction, at its sender: its
-//! bytes and its reception, which may take no more than sixteen, are not counted. All else is counted where a request, a
-//! copy or a system call is paid for anyhow, messages and bytes.
+//! bytes and its reception, which may take no more than sixteen, are not counted. So does a put or a get of a few bytes of
+//! mapped memory. All else is counted where a request, a copy or a system call is paid for anyhow, messages and bytes.
 #![forbid(unsafe_code)]
 
 use crate::ucs::json::Object;
@@ -114,10 +114,10 @@ fn lines(entries: &[Entry<'_>]) -> Vec<String> {
     used.map(Entry::line).collect()
 }
 
-/// The JSON of a group: an object for each member, without tallies that are zero.
+/// The JSON of a group: an object for each member that is not zero.
 fn group_json(entries: &[Entry<'_>]) -> String {
     let mut object = Object::new();
-    for entry in entries.iter().filter(|e| e.is_used() || e.bytes.is_none()) {
+    for entry in entries.iter().filter(|entry| entry.is_used()) {
         let mut pair = Object::new();
         pair.number("count", entry.count.get());
         if let Some(bytes) = entry.bytes {
@@ -179,6 +179,10 @@ tallies! {
 pub struct Sent {
     /// Messages by the short-send route.
     pub short: Counter,
+    /// Puts of mapped memory that are copied without a call.
+    pub short_put: Counter,
+    /// Gets, likewise.
+    pub short_get: Counter,
     pub long: Long,
 }
 
@@ -279,18 +283,30 @@ impl Sent {
     }
 
     fn absorb(&self, other: &Sent) {
-        self.short.add(other.short.get());
+        for ((_, own), (_, theirs)) in self.singles().into_iter().zip(other.singles()) {
+            own.add(theirs.get());
+        }
         for ((_, own), (_, theirs)) in self.long.all().into_iter().zip(other.long.all()) {
             own.absorb(theirs);
         }
     }
 
+    /// Those without bytes, by their names.
+    fn singles(&self) -> [(&'static str, &Counter); 3] {
+        [
+            ("short", &self.short),
+            ("short_put", &self.short_put),
+            ("short_get", &self.short_get),
+        ]
+    }
+
     /// All, the one list for every report.
     fn entries(&self) -> Vec<Entry<'_>> {
-        let short = Entry::single("sent", "short", &self.short);
+        let short = self.singles().into_iter();
+        let short = short.map(|(name, count)| Entry::single("sent", name, count));
         let long = self.long.all().into_iter();
         let long = long.map(|of| Entry::tally("sent", of));
-        core::iter::once(short).chain(long).collect()
+        short.chain(long).collect()
     }
 
     pub fn lines(&self) -> Vec<String> {
