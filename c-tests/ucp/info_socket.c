@@ -111,6 +111,57 @@ static void tells_what_a_worker_waits_for(ucs_thread_mode_t mode)
     OK("a worker of thread mode %d tells what it waits for", mode);
 }
 
+static ucs_status_ptr_t receive_in(side_t *side, void *request)
+{
+    ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_REQUEST, .request = request};
+
+    return ucp_tag_recv_nbx(side->worker, data, 8, 77, -1, &param);
+}
+
+/* A request in the program's memory is told while it is in progress, and not looked at when its memory may be gone. */
+static void tells_of_requests_in_memory_of_the_program(void)
+{
+    ucp_context_attr_t attr = {.field_mask = UCP_ATTR_FIELD_REQUEST_SIZE};
+    ucs_status_ptr_t receive;
+    void *lent;
+    char *own;
+    side_t side;
+    ucp_ep_h ep;
+
+    side_open(&side, UCP_FEATURE_TAG, UCS_THREAD_MODE_SINGLE);
+    ep = side_connect(&side, side.address);
+    CHECK_OK(ucp_context_query(side.context, &attr));
+    own = (char *)malloc(attr.request_size) + attr.request_size;
+    lent = ucp_request_alloc(side.worker);
+
+    receive = receive_in(&side, own);
+    CHECK(receive == own);
+    CHECK(receive_in(&side, lent) == lent);
+    get_report(&side, 1);
+    expect("\"requests_pending\":2");
+    expect("tag receive of 8 bytes: posted");
+    expect("\"age_ms\":");
+    request_finish(side.worker, ucp_tag_send_nbx(ep, data, 8, 77, &plain));
+    request_finish(side.worker, ucp_tag_send_nbx(ep, data, 8, 77, &plain));
+    while (ucp_request_check_status(own) == UCS_INPROGRESS || ucp_request_check_status(lent) == UCS_INPROGRESS) {
+        ucp_worker_progress(side.worker);
+    }
+    ucp_request_free(lent);
+
+    receive = receive_in(&side, own);
+    CHECK(receive == own);
+    ucp_request_cancel(side.worker, receive);
+    while (ucp_request_check_status(own) == UCS_INPROGRESS) {
+        ucp_worker_progress(side.worker);
+    }
+    memset(own - attr.request_size, 0x5a, attr.request_size);
+    free(own - attr.request_size);
+    get_report(&side, 1);
+    expect("\"requests_pending\":0");
+    side_close(&side);
+    OK("requests in memory of the program are told");
+}
+
 /* A program that sleeps until something comes is woken for the report. */
 static void wakes_a_program_that_sleeps(void)
 {
@@ -204,6 +255,7 @@ int main(void)
     is_of_this_user_alone();
     tells_what_a_worker_waits_for(UCS_THREAD_MODE_SINGLE);
     tells_what_a_worker_waits_for(UCS_THREAD_MODE_MULTI);
+    tells_of_requests_in_memory_of_the_program();
     wakes_a_program_that_sleeps();
     is_not_held_up_by_who_reads_nothing();
     *strrchr(path, '/') = '\0';

@@ -44,6 +44,8 @@ pub enum Callback {
     ),
     /// A part of the request that is given, which lives until its last part has completed.
     Part(fn(&Request, ucs_status_t, Req), Req),
+    /// Nobody is told: of a request in the user's memory whose end is noted.
+    Noted,
     OldSend(unsafe extern "C" fn(*mut c_void, ucs_status_t)),
     OldTagRecv(unsafe extern "C" fn(*mut c_void, ucs_status_t, *mut ucp_tag_recv_info_t)),
     OldStream(unsafe extern "C" fn(*mut c_void, ucs_status_t, usize)),
@@ -373,9 +375,16 @@ impl RequestSlot {
     /// Its operation begins.
     #[inline(always)]
     pub fn begin(&self, worker: &Core) {
-        if unexpected::begin_op(worker) && !self.foreign {
-            worker.requests().note_time(self.at);
+        if unexpected::begin_op(worker) {
+            worker.requests().note_time(self.at, self.foreign);
         }
+    }
+
+    /// As `fill`, of an operation that cannot complete before its call returns.
+    #[inline(always)]
+    pub fn fill_waiting(self, worker: &Core, op: Op, param: &Param) -> Req {
+        let callback = callback_of(worker, param, self.foreign);
+        self.fill(worker, op, callback)
     }
 
     /// Makes the request of an operation. Every field is written in place: a request built elsewhere would be copied.
@@ -638,7 +647,8 @@ impl Request {
     fn tell(&self, status: ucs_status_t, info: Info) {
         tracepoint::complete(core::ptr::from_ref(self).cast(), status, info.length);
         let callback = self.callback.get();
-        let released = self.released.get();
+        let marked = self.is_foreign_or_released();
+        let released = marked && self.end_foreign_or_released();
         // Release: a thread that sees the status sees `info` and the data. From here on, the user's own memory may be
         // gone: another thread may have seen it.
         self.status.store(status, Ordering::Release);
@@ -646,6 +656,26 @@ impl Request {
         // The callback gets the user's pointer, which stays valid until it returns.
         if released {
             self.give_back();
+        }
+    }
+
+    /// Whether it is in the memory of the user, or was released: no branch between the two.
+    #[inline(always)]
+    fn is_foreign_or_released(&self) -> bool {
+        self.foreign.get() | self.released.get()
+    }
+
+    /// Before such a request completes. Returns whether the user has released it.
+    #[cold]
+    fn end_foreign_or_released(&self) -> bool {
+        self.end_foreign();
+        self.released.get()
+    }
+
+    /// The operation ends: what is in the user's memory is not in progress any more.
+    fn end_foreign(&self) {
+        if self.foreign.get() {
+            self.worker().requests().end_foreign(self.to_req());
         }
     }
 
@@ -718,7 +748,9 @@ impl Request {
 
     /// Returns a request that the user never held.
     fn recycle(&self) {
-        if !self.foreign.get() {
+        if self.foreign.get() {
+            self.worker().requests().end_foreign(self.to_req());
+        } else {
             self.worker().requests().give(self.to_req());
         }
     }
@@ -736,7 +768,7 @@ impl Callback {
         // SAFETY: the user's function, with what its type is documented to get.
         unsafe {
             match self {
-                Callback::None => {}
+                Callback::None | Callback::Noted => {}
                 Callback::Send(f, arg) => f(user, status, arg),
                 Callback::TagRecv(f, arg) => f(user, status, &c_info, arg),
                 Callback::Recv(f, arg) => f(user, status, info.length, arg),
@@ -757,17 +789,30 @@ fn forget(op: &mut Op) {
     unsafe { core::ptr::write(op, Op::None) };
 }
 
+/// The callback of a request, `foreign` or not, that is in progress when the user gets it.
+#[inline(always)]
+fn callback_of(worker: &Core, param: &Param, foreign: bool) -> Callback {
+    let silent = matches!(param.callback, Callback::None);
+    if foreign && silent && worker.unexpected.notes_times() {
+        Callback::Noted
+    } else {
+        param.callback
+    }
+}
+
 /// The return value of a call after its operation was started: complete, or the request, which reports its completion
 /// by the callback from now on.
 #[inline]
 pub fn settle(req: Req, param: &Param) -> Result<Posted> {
     // Not given to the user yet, so alive even when complete.
     if !req.is_done() {
-        req.callback.set(param.callback);
+        let callback = callback_of(req.worker(), param, req.foreign.get());
+        req.callback.set(callback);
         return Ok(Posted::Request(req));
     }
     let status = req.status();
     if param.mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL != 0 {
+        req.end_foreign();
         param.callback.call(&req, status, req.info());
         return Ok(Posted::Request(req));
     }

@@ -70,6 +70,10 @@ impl Unexpected {
         self.begins_slowly.set(true);
     }
 
+    pub fn notes_times(&self) -> bool {
+        self.timed.get()
+    }
+
     fn set_paused(&self, worker: &Core, paused: bool) {
         self.paused.set(paused);
         self.begins_slowly.set(paused || self.timed.get());

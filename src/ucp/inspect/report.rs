@@ -8,6 +8,7 @@ use crate::ucp::op::Op;
 use crate::ucp::request::Req;
 use crate::ucp::worker_core::{Core, OpenIface};
 use crate::ucs::json::{Object, text};
+use std::collections::HashSet;
 
 /// Endpoints, and requests, of a worker that are told one by one.
 const MOST_ENDPOINTS: usize = 256;
@@ -56,16 +57,23 @@ pub fn worker(core: &Core) -> String {
         .map(|ep| endpoint(ep))
         .collect();
     object.list("endpoints", &told);
-    let out = core.requests().out();
-    let mut pending: Vec<_> = out.iter().filter(|req| !req.is_done()).collect();
+    let (done, mut pending): (Vec<_>, Vec<_>) = core
+        .requests()
+        .out()
+        .into_iter()
+        .partition(|req| req.is_done());
+    // One that the application got by `ucp_request_alloc` and passed to a call is in both lists.
+    let others: HashSet<_> = pending.iter().copied().collect();
+    let foreign = core.requests().foreign().into_iter();
+    pending.extend(foreign.filter(|req| !others.contains(req)));
     // The oldest first. All have a time, as the worker is one that notes it.
-    pending.sort_by_key(|req| core.requests().began(**req));
+    pending.sort_by_key(|req| core.requests().began(*req));
     object.number("requests_pending", pending.len() as u64);
-    object.number("requests_not_freed", (out.len() - pending.len()) as u64);
+    object.number("requests_not_freed", done.len() as u64);
     let told: Vec<_> = pending
         .into_iter()
         .take(MOST_REQUESTS)
-        .map(|req| request(*req))
+        .map(request)
         .collect();
     object.list("requests", &told);
     object.end()

@@ -38,6 +38,8 @@ pub struct RequestPool {
     named: RefCell<Slots<Req>>,
     /// When the operations began for which requests were taken last, where that is noted.
     times: RefCell<HashMap<Req, u64>>,
+    /// Likewise of requests in the application's memory, which are here while they are in progress.
+    foreign_times: RefCell<HashMap<Req, u64>>,
 }
 
 /// Memory for requests.
@@ -65,6 +67,7 @@ impl RequestPool {
             lent: RefCell::new(BTreeSet::new()),
             named: RefCell::new(Slots::new()),
             times: RefCell::new(HashMap::new()),
+            foreign_times: RefCell::new(HashMap::new()),
         })
     }
 
@@ -138,15 +141,32 @@ impl RequestPool {
         all.filter(|req| !free.contains(req)).collect()
     }
 
-    /// The operation of a request of the pool begins now.
+    /// The operation of a request begins now; one that is `foreign` is in the application's memory.
     #[cold]
-    pub fn note_time(&self, req: Req) {
-        self.times.borrow_mut().insert(req, clock::monotonic_ns());
+    pub fn note_time(&self, req: Req, foreign: bool) {
+        let times = if foreign {
+            &self.foreign_times
+        } else {
+            &self.times
+        };
+        times.borrow_mut().insert(req, clock::monotonic_ns());
+    }
+
+    /// The operation of a request in the application's memory ends, and the memory may go.
+    #[cold]
+    pub fn end_foreign(&self, req: Req) {
+        self.foreign_times.borrow_mut().remove(&req);
+    }
+
+    /// The requests in progress in the application's memory, where times are noted.
+    pub fn foreign(&self) -> Vec<Req> {
+        self.foreign_times.borrow().keys().copied().collect()
     }
 
     /// When the operation of a request began, by `monotonic_ns`, if that was noted.
     pub fn began(&self, req: Req) -> Option<u64> {
-        self.times.borrow().get(&req).copied()
+        let foreign = self.foreign_times.borrow().get(&req).copied();
+        foreign.or_else(|| self.times.borrow().get(&req).copied())
     }
 
     /// Calls `f` with every request, free or not.

@@ -49,7 +49,7 @@ pub fn post(
     let slot = Request::allocate(worker, param)?;
     slot.begin(worker);
     let op = Op::TagWait(TagWaitOp { data, entry: None });
-    let req = slot.fill(worker, op, param.callback);
+    let req = slot.fill_waiting(worker, op, param);
     worker.tag().post(tag, mask, req);
     Ok((Posted::Request(req), Info::default()))
 }
