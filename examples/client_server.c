@@ -24,29 +24,6 @@ typedef struct {
     uint64_t sum;              /* client */
 } role_t;
 
-/* Makes progress until a handler has set `done` or the peer is lost; sleeps where there is nothing to do. */
-static void progress_until_done(role_t *role)
-{
-    side_t *side = &role->side;
-
-    while (!role->done && side->ep_status == UCS_OK) {
-        if (ucp_worker_progress(side->worker) == 0 && !role->done && side->ep_status == UCS_OK) {
-            check(ucp_worker_wait(side->worker), "ucp_worker_wait");
-        }
-    }
-}
-
-static void set_handler(role_t *role, unsigned id, ucp_am_recv_callback_t handler)
-{
-    ucp_am_handler_param_t param = {.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB |
-                                                  UCP_AM_HANDLER_PARAM_FIELD_ARG,
-                                    .id = id,
-                                    .cb = handler,
-                                    .arg = role};
-
-    check(ucp_worker_set_am_recv_handler(role->side.worker, &param), "ucp_worker_set_am_recv_handler");
-}
-
 /* ---- Server ---- */
 
 /* A handler must not wait: it takes what is here, and notes what has to be fetched. A client sends one message at a time. */
@@ -61,8 +38,8 @@ static ucs_status_t on_numbers(void *arg, const void *header, size_t header_leng
     }
     role->done = 1;
     role->length = length;
-    if (am->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) {
-        role->announced = data;
+    role->announced = (am->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) ? data : NULL;
+    if (role->announced != NULL) {
         return UCS_INPROGRESS;
     }
     memcpy(numbers, data, length); /* it is here for the length of this call */
@@ -77,7 +54,6 @@ static void answer(role_t *role)
     if (role->announced != NULL) {
         finish(&role->side, ucp_am_recv_data_nbx(role->side.worker, role->announced, numbers, role->length, &param),
                "ucp_am_recv_data_nbx");
-        role->announced = NULL;
     }
     for (size_t i = 0; i < role->length / sizeof(*numbers); ++i) {
         sum += numbers[i];
@@ -108,16 +84,16 @@ static void serve(role_t *role, const struct sockaddr_in *address)
     ucp_listener_attr_t attr = {.field_mask = UCP_LISTENER_ATTR_FIELD_SOCKADDR};
     ucp_ep_params_t ep_params = {.field_mask = UCP_EP_PARAM_FIELD_CONN_REQUEST};
 
-    set_handler(role, AM_NUMBERS, on_numbers);
+    set_am_handler(&role->side, AM_NUMBERS, on_numbers, role);
     check(ucp_listener_create(role->side.worker, &params, &role->listener), "ucp_listener_create");
     check(ucp_listener_query(role->listener, &attr), "ucp_listener_query");
     printf("listening on port %d\n", ntohs(((struct sockaddr_in *)&attr.sockaddr)->sin_port));
     fflush(stdout);
-    progress_until_done(role);
+    progress_until(&role->side, &role->done);
     role->done = 0;
     ep_params.conn_request = role->client;
     connect_side(&role->side, &ep_params, UCP_ERR_HANDLING_MODE_PEER);
-    while (progress_until_done(role), role->side.ep_status == UCS_OK) {
+    while (progress_until(&role->side, &role->done), role->side.ep_status == UCS_OK) {
         answer(role);
     }
     printf("the client has left\n"); /* it has closed its endpoint */
@@ -148,7 +124,7 @@ static void ask(role_t *role, size_t count)
     role->done = 0;
     finish(&role->side, ucp_am_send_nbx(role->side.ep, AM_NUMBERS, NULL, 0, numbers, count * sizeof(*numbers), &param),
            "ucp_am_send_nbx");
-    progress_until_done(role);
+    progress_until(&role->side, &role->done);
     check(role->side.ep_status, "server");
     printf("sum of %zu numbers: %llu\n", count, (unsigned long long)role->sum);
 }
@@ -162,7 +138,7 @@ static void use_server(role_t *role, const struct sockaddr_in *address)
     for (uint32_t i = 0; i < MANY; ++i) {
         numbers[i] = i;
     }
-    set_handler(role, AM_SUM, on_sum);
+    set_am_handler(&role->side, AM_SUM, on_sum, role);
     connect_side(&role->side, &params, UCP_ERR_HANDLING_MODE_PEER);
     ask(role, FEW);
     ask(role, MANY); /* too long for one message: the server fetches it */
@@ -178,12 +154,8 @@ int main(int argc, char **argv)
         read_options(argc == 2 ? 2 : 3, argv, HELP);
     }
     open_side(&role.side, UCP_FEATURE_AM | UCP_FEATURE_WAKEUP);
-    if (argc == 3) {
-        address.sin_port = htons(atoi(argv[2]));
-        use_server(&role, &address);
-    } else {
-        serve(&role, &address);
-    }
+    address.sin_port = htons(argc == 3 ? atoi(argv[2]) : 0);
+    (argc == 3 ? use_server : serve)(&role, &address);
     close_side(&role.side);
     return EXIT_SUCCESS;
 }

@@ -184,6 +184,28 @@ static inline void finish(side_t *side, ucs_status_ptr_t request, const char *wh
     check(status, what);
 }
 
+/* Makes progress until a callback has set `done` or the peer is lost; sleeps where there is nothing to do. */
+static inline void progress_until(side_t *side, const int *done)
+{
+    while (!*done && side->ep_status == UCS_OK) {
+        if (ucp_worker_progress(side->worker) == 0 && !*done && side->ep_status == UCS_OK) {
+            check(ucp_worker_wait(side->worker), "ucp_worker_wait");
+        }
+    }
+}
+
+/* Whoever sends an active message with this id has `handler` called with `arg` here. */
+static inline void set_am_handler(side_t *side, unsigned id, ucp_am_recv_callback_t handler, void *arg)
+{
+    ucp_am_handler_param_t param = {.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB |
+                                                  UCP_AM_HANDLER_PARAM_FIELD_ARG,
+                                    .id = id,
+                                    .cb = handler,
+                                    .arg = arg};
+
+    check(ucp_worker_set_am_recv_handler(side->worker, &param), "ucp_worker_set_am_recv_handler");
+}
+
 static inline void close_ep(side_t *side)
 {
     ucp_request_param_t param = {0};
