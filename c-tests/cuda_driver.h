@@ -27,6 +27,9 @@ int cuMemFreeHost(void *address);
 int cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t size);
 int cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t size);
 
+/* Of the stand-in alone: how often a function of the driver was called. */
+long fake_cuda_calls(const char *function);
+
 static inline void *at(CUdeviceptr address)
 {
     return (void*)(uintptr_t)address;

@@ -202,7 +202,7 @@ static const char *functions[] = {
     "cuDriverGetVersion", "cuPointerGetAttributes", "cuPointerSetAttribute", "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2",
     "cuStreamCreate", "cuMemcpyAsync", "cuStreamSynchronize", "cuStreamDestroy_v2", "cuDeviceGet", "cuDeviceGetAttribute",
     "cuDeviceTotalMem_v2", "cuGetErrorString", "cuMemFree_v2", "cuEventCreate", "cuEventRecord", "cuEventQuery",
-    "cuEventSynchronize", "cuEventDestroy_v2", "cuMemHostRegister_v2", "cuMemHostUnregister",
+    "cuEventSynchronize", "cuEventDestroy_v2", "cuMemHostRegister_v2", "cuMemHostUnregister", "cuIpcGetMemHandle",
 };
 
 /* A process whose driver fails; what it ended with. */

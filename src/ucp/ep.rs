@@ -26,7 +26,7 @@ pub mod table;
 mod transport_flush;
 
 pub use end::{End, EpRef, Pin};
-pub use lanes::{Capability, Lane, LaneIdx, Lanes};
+pub use lanes::{Capability, Lane, LaneIdx, Lanes, OpenedLane};
 pub use message_lane::{MAX_TOGETHER, MessageLane, NO_LANE, writer};
 use outstanding::Outstanding;
 pub use parts::{Part, Rest};
@@ -318,7 +318,11 @@ impl Ep {
         if self.lane.set(lane).is_err() || self.address.set(address).is_err() {
             return Err(Status::ALREADY_EXISTS);
         }
-        self.add_lane(lane.ep, lane.iface);
+        self.add_lane(OpenedLane {
+            ep: lane.ep,
+            iface: lane.iface,
+            entry: lane.entry,
+        });
         if let Some(send) = lane.am_short {
             self.send_queue
                 .set_short_route(ShortRoute { send, ep: lane.ep }, lane.max_short);

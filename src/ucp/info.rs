@@ -158,8 +158,9 @@ impl Ep {
     pub fn describe(&self) -> String {
         let mut s = String::from("#\n# UCP endpoint \n#\n#               peer: <no debug data>\n");
         let w = self.worker();
-        // Opened now, if it was not before.
+        // Opened now, if they were not before.
         self.lane_with(Capability::SingleCopy);
+        self.lane_with(Capability::DeviceCopy);
         // A connection through a listener is a lane of its own, the first.
         let manager = self.cm_connection.borrow().is_some();
         if manager {

@@ -122,10 +122,7 @@ impl Region {
                 region.free()?;
                 return Err(e);
             }
-            // What peers would reach by a key, they would access by processors.
-            if !region.is_of_device() {
-                region.register(context, params.purpose);
-            }
+            region.register(context, params.purpose);
         }
         region.publish(context, params.purpose == Purpose::Application);
         Ok(region)
@@ -328,8 +325,11 @@ impl Region {
         if let Purpose::Transfer(_) = purpose {
             flags |= MEM_ONE_TRANSFER;
         }
+        let kind = 1u64.unbounded_shl(self.kind);
         let domains = (0..context.mds.len()).filter(|&i| match purpose {
-            Purpose::Application => context.gives_keys_of(i),
+            Purpose::Application => {
+                context.gives_keys_of(i) && context.mds[i].md.attr().reg_mem_types & kind != 0
+            }
             Purpose::Transfer(domain) => i == domain,
             Purpose::Read => {
                 let needs = context.mds[i].md.attr().flags & u64::from(UCT_MD_FLAG_NEED_MEMH);
@@ -337,9 +337,10 @@ impl Region {
             }
         });
         let memory = (self.address, self.length);
-        // What peers may write is closed to them when the transfer ends.
+        // What peers may write is closed to them when the transfer ends. Of memory of devices nothing tells when it is freed.
         if let Purpose::Transfer(domain) = purpose
             && self.rights == READ
+            && !self.is_of_device()
         {
             let memory = (self.address.cast(), self.length);
             self.registration = Registration::of_buffer(context, domain, memory, flags);
@@ -523,7 +524,31 @@ impl Window {
     pub fn open(
         context: &Context,
         domain: usize,
+        memory: (*mut u8, usize),
+        prot: u32,
+    ) -> Result<Window> {
+        Window::of(context, domain, memory, UCS_MEMORY_TYPE_HOST, prot)
+    }
+
+    /// As `open`, of memory of a type, `UCS_MEMORY_TYPE_*`.
+    pub fn of(
+        context: &Context,
+        domain: usize,
         (address, length): (*mut u8, usize),
+        kind: ucs_memory_type_t,
+        prot: u32,
+    ) -> Result<Window> {
+        let window = Window::name(context, domain, (address, length), kind, prot)?;
+        let is_known = length == 0 || window.handle(domain).is_some();
+        is_known.then_some(window).ok_or(Status::NO_MEMORY)
+    }
+
+    /// As `of`, but where the domain cannot register the memory, its key tells address, length and type alone.
+    pub fn name(
+        context: &Context,
+        domain: usize,
+        (address, length): (*mut u8, usize),
+        kind: ucs_memory_type_t,
         prot: u32,
     ) -> Result<Window> {
         let params = MapParams {
@@ -531,16 +556,14 @@ impl Window {
             length,
             flags: 0,
             prot,
-            kind: UCS_MEMORY_TYPE_HOST,
+            kind,
             purpose: Purpose::Transfer(domain),
         };
         let region = Region::map(context, &params)?;
-        let is_known = length == 0 || region.registration.handle(domain).is_some();
-        let window = Window {
+        Ok(Window {
             key: region.pack(context),
             region: Some(region),
-        };
-        is_known.then_some(window).ok_or(Status::NO_MEMORY)
+        })
     }
 
     /// A word of the library that peers may read. Has no key if they can neither map it nor read it by a device.

@@ -19,6 +19,7 @@ use crate::ucp::rndv_tuner::TimedTransfer;
 use crate::ucs::tag_match::EntryId;
 use crate::ucs::{Result, Status};
 use crate::uct::base::copy::Payload;
+use crate::uct::internal::EpochGuard;
 use crate::wire::Writer;
 use crate::wire::header::{AmHdr, AmId, AmReplyHdr, Header, StreamHdr, TagHdr, TagSyncHdr};
 use crate::wire::id::RequestName;
@@ -483,8 +484,20 @@ pub struct Arriving {
 pub enum BufferAccess {
     /// The sender may put into it.
     Window(Window),
+    /// The sender's device may put into it, and nothing revokes that.
+    Exposed(Window),
     /// It is registered for a read of the sender's memory.
     Registered(Registration),
+    /// A device copies the sender's memory into it.
+    Copied(DeviceRead),
+}
+
+/// A copy of a message by a device.
+pub struct DeviceRead {
+    /// Of the sender's memory, in use until the copy ends.
+    pub key: Rc<RemoteKey>,
+    /// The epoch that the sender's memory is valid of, with the key of its word.
+    pub epoch: Option<(Rc<RemoteKey>, EpochGuard)>,
 }
 
 /// A receive on a stream.

@@ -74,6 +74,8 @@ pub struct Thresholds {
     pub rndv_mapped: usize,
     /// Rendezvous of scattered data, which no transport reads in place.
     pub rndv_scattered: usize,
+    /// Rendezvous of memory that devices copy between both ends.
+    pub rndv_device: usize,
     /// Zero-copy, if the transport supports it.
     pub zcopy: usize,
     /// Buffered copy instead of short.
@@ -114,6 +116,7 @@ impl Thresholds {
         rndv_fast: usize::MAX,
         rndv_mapped: usize::MAX,
         rndv_scattered: usize::MAX,
+        rndv_device: usize::MAX,
         zcopy: usize::MAX,
         buffered: usize::MAX,
         no_fragments: false,
@@ -141,6 +144,12 @@ impl Thresholds {
             rndv_mapped: mapped.min(rndv),
             rndv_scattered: match configured {
                 AUTO => EAGER_MAX,
+                bytes => bytes,
+            },
+            // An eager message is copied by a device at either end, of which each copy takes as long as the only one of a
+            // rendezvous.
+            rndv_device: match configured {
+                AUTO => RNDV_MIN,
                 bytes => bytes,
             },
             zcopy: of(var!(TABLE, "ZCOPY_THRESH"), by.message.cap.am.max_bcopy),

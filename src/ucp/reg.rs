@@ -19,6 +19,8 @@ use core::ffi::c_void;
 pub enum LocalMemory {
     /// As the process itself.
     Plain,
+    /// It is memory of a device, which copies.
+    Device,
     /// By this handle of the lane's domain.
     Registered(uct_mem_h),
     /// Through the transport's own buffers, one after the other.
@@ -47,6 +49,10 @@ impl Registration {
             let flags = flags | UCT_MD_MEM_FLAG_HIDE_ERRORS;
             match md.md.mem_reg(address, length, flags) {
                 Ok(memh) => made.handles.push((domain, core::ptr::from_ref(md), memh)),
+                // No such memory can be registered there: no limit of this machine's.
+                Err(e @ Status::UNSUPPORTED) => {
+                    ucs_debug!("{}: registering {length} bytes: {e}", md.name);
+                }
                 Err(e) => report(context, md, length, e),
             }
         }

@@ -160,7 +160,7 @@ impl Param {
 pub fn not_counted(_: &Param, _: &Data) {}
 
 /// A buffer in memory of a type, so that its bytes are reached.
-fn reached(context: &Context, data: Data, kind: ucs_memory_type_t) -> Data {
+pub fn reached(context: &Context, data: Data, kind: ucs_memory_type_t) -> Data {
     match context.device_memory.copier(kind) {
         Some(copier) => data.staged(copier, kind),
         None => data,
@@ -346,9 +346,18 @@ impl Lent {
 #[repr(u8)]
 pub enum TransportHold {
     No,
-    /// With a copy by the kernel, which takes no help of the peer: fences wait for it.
+    /// With a copy by the kernel. It takes no help of the peer: fences wait for it.
     ByKernel,
+    /// With a copy by a device, of which the same is true.
+    ByDevice,
     ByTransport,
+}
+
+impl TransportHold {
+    /// Whether it is a copy that takes no help of the peer.
+    fn is_unaided(self) -> bool {
+        matches!(self, TransportHold::ByKernel | TransportHold::ByDevice)
+    }
 }
 
 /// Memory for a request that is not made yet.
@@ -538,16 +547,18 @@ impl Request {
     /// From now on a transport ends it, however the endpoint fares.
     pub fn give_to_transport(&self, how: TransportHold) {
         self.with_transport.set(how);
-        if how == TransportHold::ByKernel {
-            let copies = &self.worker().kernel_copies;
+        if how.is_unaided() {
+            let copies = &self.worker().unaided_copies;
             copies.set(copies.get() + 1);
+        }
+        if how == TransportHold::ByKernel {
             self.worker().counters.kernel_copies.add(1);
         }
     }
 
     pub fn take_from_transport(&self) {
-        if self.with_transport.replace(TransportHold::No) == TransportHold::ByKernel {
-            let copies = &self.worker().kernel_copies;
+        if self.with_transport.replace(TransportHold::No).is_unaided() {
+            let copies = &self.worker().unaided_copies;
             copies.set(copies.get() - 1);
         }
     }

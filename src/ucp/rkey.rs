@@ -54,6 +54,8 @@ pub enum Access {
     Written(uct_rkey_t),
     /// By the device of the message lane, with this key.
     Rdma(uct_rkey_t),
+    /// By devices, from and to memory of theirs, with this key; else by messages.
+    Device(uct_rkey_t),
     /// By messages to its owner.
     Messages,
 }
@@ -151,6 +153,11 @@ impl RemoteKey {
         let at = self.mapped_range(address, WORD, READ)?;
         // SAFETY: aligned, and mapped as long as the key lives.
         (at.addr().is_multiple_of(WORD)).then(|| unsafe { word64(at) })
+    }
+
+    /// Whether it is memory that processors cannot access.
+    pub fn is_of_device(&self) -> bool {
+        u32::from(self.info.mem_type) != UCS_MEMORY_TYPE_HOST
     }
 
     /// Whether the range is the key's.

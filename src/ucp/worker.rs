@@ -248,12 +248,15 @@ impl Worker {
             resource
                 .transport
                 .open(md, self.uct(), &resource.device.name, params, &config)?;
+        let attr = md.attr();
         let mut iface = OpenIface {
             handle,
             resource: index,
             number: resource.number,
             attr: api::UNQUERIED,
-            needs_registration: md.attr().flags & u64::from(UCT_MD_FLAG_NEED_MEMH) != 0,
+            needs_registration: attr.flags & u64::from(UCT_MD_FLAG_NEED_MEMH) != 0,
+            reaches_devices_only: attr.access_mem_types != 0
+                && attr.access_mem_types & 1 << UCS_MEMORY_TYPE_HOST == 0,
             device_address: Vec::new(),
             address: Vec::new(),
             polled: Cell::new(false),

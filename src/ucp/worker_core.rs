@@ -57,6 +57,8 @@ pub struct OpenIface {
     pub attr: uct_iface_attr,
     /// Its domain reaches registered memory only, at either end.
     pub needs_registration: bool,
+    /// Its domain reaches memory of devices and none of the host.
+    pub reaches_devices_only: bool,
     pub device_address: Vec<u8>,
     pub address: Vec<u8>,
     /// Whether each progress polls it, see `idle`.
@@ -145,8 +147,8 @@ pub struct Core {
     pub wakeup: Wakeup,
     messages: RefCell<MessageNumbers>,
     pub counters: Counters,
-    /// Number of copies by the kernel in flight.
-    pub kernel_copies: Cell<usize>,
+    /// Number of copies in flight that take no help of a peer.
+    pub unaided_copies: Cell<usize>,
 }
 
 /// The state of a floor in a worker.
@@ -212,7 +214,7 @@ impl Core {
             lock: BiasedLock::default(),
             messages: RefCell::new(MessageNumbers::default()),
             counters: Counters::default(),
-            kernel_copies: Cell::new(0),
+            unaided_copies: Cell::new(0),
             params,
         })
     }

@@ -103,12 +103,13 @@ mod tests {
             (4, "tcp"),
             (5, "ud_verbs"),
             (6, "rc_verbs"),
+            (7, "cuda_ipc"),
         ];
         assert_eq!(numbers, expected);
         for (number, name) in expected {
             assert!(is_known(number), "{name}");
         }
-        assert!(!is_known(7));
+        assert!(!is_known(8));
     }
 
     /// A remote key names the component by the number of a transport.

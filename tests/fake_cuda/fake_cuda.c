@@ -226,6 +226,18 @@ static CUresult leave(int result)
     return (CUresult)result;
 }
 
+/* For tests: how often a function of the driver was called. */
+long fake_cuda_calls(const char *function)
+{
+    long calls = 0;
+    pthread_mutex_lock(&lock);
+    for (struct counter *c = counters; c; c = c->next)
+        if (!strcmp(c->name, function))
+            calls = c->calls;
+    pthread_mutex_unlock(&lock);
+    return calls;
+}
+
 /* Each function starts so; it ends by `leave`. */
 #define ENTER_ALWAYS                                                                                                   \
     static struct counter here = {.name = __func__};                                                                   \

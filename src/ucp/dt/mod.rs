@@ -169,6 +169,17 @@ impl Data {
         }
     }
 
+    /// The address and the memory type of a contiguous buffer that processors cannot access.
+    pub fn device_block(&self) -> Option<(*mut u8, ucs_memory_type_t)> {
+        match self {
+            Data::Opaque {
+                state: Opaque::Staged(staged),
+                ..
+            } => Some((staged.block()?.at, staged.kind())),
+            _ => None,
+        }
+    }
+
     /// The same buffer, of which some blocks are in memory of type `kind`, which `copier` reaches.
     pub fn staged(self, copier: &Arc<dyn MemoryCopier>, kind: ucs_memory_type_t) -> Data {
         let mut blocks = Vec::new();

@@ -1,7 +1,7 @@
 //! Keys of a peer's memory, made usable for an endpoint.
 #![forbid(unsafe_code)]
 
-use super::{Capability, Ep};
+use super::{Capability, Ep, Lane};
 use crate::c::{UCS_MEMORY_TYPE_HOST, UCT_INVALID_RKEY, uct_rkey_t};
 use crate::ucp::rkey::{Access, Mapping, RemoteKey};
 use crate::wire::checksum;
@@ -18,7 +18,11 @@ impl Ep {
         let context = self.worker().context();
         if u32::from(info.mem_type) != UCS_MEMORY_TYPE_HOST {
             // Its owner's processor does not reach it, nor does this one.
-            return RemoteKey::new(info, Access::Messages, None);
+            let key = self.device_lane(info.mem_type.into());
+            return match key.and_then(|lane| self.key_of_lane(lane, &info)) {
+                Some(key) => RemoteKey::new(info, Access::Device(key.rkey()), Some(key)),
+                None => RemoteKey::new(info, Access::Messages, None),
+            };
         }
         if info.context == context.id {
             let access = match context.regions.locate_own(&info) {
@@ -40,7 +44,8 @@ impl Ep {
             (Capability::Rdma, Access::Rdma),
         ];
         for (capability, access) in ways {
-            if let Some(key) = self.key_of_message_lane(capability, &info) {
+            let key = self.lane_with(capability);
+            if let Some(key) = key.and_then(|lane| self.key_of_lane(lane, &info)) {
                 return RemoteKey::new(info, access(key.rkey()), Some(key));
             }
         }
@@ -67,12 +72,11 @@ impl Ep {
         RemoteKey::new(info, access, None)
     }
 
-    /// The key by which the message lane reaches the memory, if it has the capability.
-    fn key_of_message_lane(&self, capability: Capability, info: &Rkey) -> Option<Mapping> {
-        let lane = self.lane_with(capability)?;
+    /// The key by which a lane reaches the memory, if there is one.
+    fn key_of_lane(&self, lane: Lane, info: &Rkey) -> Option<Mapping> {
         let w = self.worker();
         let domain = w.domain_of(lane.iface);
-        let theirs = self.address.get()?.entries.get(self.lane().entry)?.domain;
+        let theirs = self.address.get()?.entries.get(lane.entry)?.domain;
         Mapping::of_domain(w.context(), domain, theirs, info)
     }
 

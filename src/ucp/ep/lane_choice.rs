@@ -2,7 +2,9 @@
 #![forbid(unsafe_code)]
 
 use super::message_lane::NO_LANE;
-use super::{Capability, Ep, Lane, LaneIdx, MessageLane, OpenedRail, WantedRails, WeightedLane};
+use super::{
+    Capability, Ep, Lane, LaneIdx, MessageLane, OpenedLane, OpenedRail, WantedRails, WeightedLane,
+};
 use crate::c::*;
 use crate::ucp::counters::Tally;
 use crate::ucp::names;
@@ -53,8 +55,9 @@ impl Ep {
         let lane = match capability {
             // Only messages are sent again when a link is lost.
             _ if self.uses_failover() => None,
-            Capability::SingleCopy => (self.hooks().open_lane)(w, address, capability)
-                .map(|(ep, iface)| self.add_lane(ep, iface)),
+            Capability::SingleCopy | Capability::DeviceCopy => {
+                (self.hooks().open_lane)(w, address, capability).map(|opened| self.add_lane(opened))
+            }
             // Only on the message lane do they stay in order with messages.
             Capability::PutByKey | Capability::Rdma => {
                 let first = self.lanes.first();
@@ -65,13 +68,22 @@ impl Ep {
     }
 
     /// Adds a transport endpoint, whose failure is this endpoint's from now on.
-    pub(super) fn add_lane(&self, ep: uct_ep_h, iface: usize) -> Lane {
+    pub(super) fn add_lane(&self, opened: OpenedLane) -> Lane {
+        let OpenedLane { ep, iface, entry } = opened;
         self.worker()
             .endpoints()
             .by_lane
             .borrow_mut()
             .insert(ep, self.to_ref());
-        self.lanes.add(ep, iface)
+        self.lanes.add(ep, iface, entry)
+    }
+
+    /// The lane by which devices copy from and to memory of a type, `UCS_MEMORY_TYPE_*`.
+    pub fn device_lane(&self, kind: ucs_memory_type_t) -> Option<Lane> {
+        let w = self.worker();
+        let lane = self.lane_with(Capability::DeviceCopy)?;
+        let attr = w.context().mds[w.domain_of(lane.iface)].md.attr();
+        (attr.access_mem_types & 1u64.unbounded_shl(kind) != 0).then_some(lane)
     }
 
     /// Most bytes of a transport message by a lane.
@@ -95,7 +107,7 @@ impl Ep {
                 let opened = (self.hooks().open_rails)(w, address, self.lane(), wanted);
                 let add = |rail: OpenedRail| {
                     let weighted = WeightedLane {
-                        lane: self.add_lane(rail.ep, rail.iface),
+                        lane: self.add_lane(rail.lane),
                         bandwidth: rail.bandwidth,
                     };
                     (weighted, rail.identity)

@@ -25,6 +25,15 @@ pub struct Lane {
     pub ep: uct_ep_h,
     /// Index into the worker's interfaces.
     pub iface: usize,
+    /// Index into the peer's address.
+    pub entry: usize,
+}
+
+/// A new transport endpoint, by one of the worker's interfaces to an entry of the peer's address.
+pub struct OpenedLane {
+    pub ep: uct_ep_h,
+    pub iface: usize,
+    pub entry: usize,
 }
 
 /// What a protocol needs of a lane.
@@ -36,6 +45,8 @@ pub enum Capability {
     PutByKey,
     /// Reads and writes the peer's registered memory by the keys of its domain, without the peer's processor.
     Rdma,
+    /// Copies between memory of devices here and at the peer, by the keys of its domain, without the peer's processor.
+    DeviceCopy,
 }
 
 impl Capability {
@@ -43,11 +54,13 @@ impl Capability {
     pub fn is_of(self, iface: &OpenIface) -> bool {
         let (need, registered) = match self {
             Capability::SingleCopy => (UCT_IFACE_FLAG_GET_ZCOPY, false),
-            Capability::PutByKey => (UCT_IFACE_FLAG_PUT_ZCOPY, false),
+            Capability::PutByKey | Capability::DeviceCopy => (UCT_IFACE_FLAG_PUT_ZCOPY, false),
             Capability::Rdma => (BY_DEVICE, true),
         };
         let need = need | UCT_IFACE_FLAG_CONNECT_TO_IFACE;
-        iface.attr.cap.flags & need == need && iface.needs_registration == registered
+        iface.attr.cap.flags & need == need
+            && iface.needs_registration == registered
+            && iface.reaches_devices_only == (self == Capability::DeviceCopy)
     }
 }
 
@@ -58,7 +71,7 @@ const BY_DEVICE: u64 = UCT_IFACE_FLAG_PUT_SHORT
     | UCT_IFACE_FLAG_GET_BCOPY
     | UCT_IFACE_FLAG_GET_ZCOPY;
 
-const CAPABILITIES: usize = 3;
+const CAPABILITIES: usize = 4;
 
 /// The lanes of one endpoint. None is removed before the endpoint ends.
 #[derive(Default)]
@@ -70,10 +83,15 @@ pub struct Lanes {
 
 impl Lanes {
     /// Adds a transport endpoint.
-    pub fn add(&self, ep: uct_ep_h, iface: usize) -> Lane {
+    pub fn add(&self, ep: uct_ep_h, iface: usize, entry: usize) -> Lane {
         let mut all = self.all.borrow_mut();
         let index = LaneIdx(all.len() as u8);
-        let lane = Lane { index, ep, iface };
+        let lane = Lane {
+            index,
+            ep,
+            iface,
+            entry,
+        };
         // Most endpoints have one lane.
         all.reserve_exact(1);
         all.push(lane);
@@ -118,9 +136,9 @@ mod tests {
     #[test]
     fn lanes_are_numbered_in_the_order_of_their_opening() {
         let lanes = Lanes::default();
-        let first = lanes.add(handle(8), 3);
+        let first = lanes.add(handle(8), 3, 0);
         assert_eq!(first.index, LaneIdx::MESSAGES);
-        let second = lanes.add(handle(16), 4);
+        let second = lanes.add(handle(16), 4, 1);
         assert!(second.index > first.index);
         assert_eq!(lanes.first(), Some(first));
         assert_eq!(lanes.all(), [first, second]);
@@ -130,7 +148,7 @@ mod tests {
     #[test]
     fn the_lane_of_a_capability_is_kept_and_so_is_that_there_is_none() {
         let lanes = Lanes::default();
-        let lane = lanes.add(handle(8), 0);
+        let lane = lanes.add(handle(8), 0, 0);
         let (copy, put) = (Capability::SingleCopy, Capability::PutByKey);
         assert_eq!((lanes.found(copy), lanes.found(put)), (None, None));
         assert_eq!(lanes.keep(copy, None), None);

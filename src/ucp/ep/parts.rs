@@ -96,7 +96,7 @@ mod tests {
             let lanes = Lanes::default();
             let each = len.div_ceil(count);
             let part = |n: usize| Part {
-                lane: lanes.add(core::ptr::without_provenance_mut(8 * n + 8), n),
+                lane: lanes.add(core::ptr::without_provenance_mut(8 * n + 8), n, 0),
                 range: (n * each).min(len)..((n + 1) * each).min(len),
             };
             let mut rest = Rest::new((0..count).map(part).collect());

@@ -5,7 +5,7 @@
 //! peer hears of it by the message lane.
 #![forbid(unsafe_code)]
 
-use super::lanes::Lane;
+use super::lanes::{Lane, OpenedLane};
 use crate::c::uct_ep_h;
 use crate::ucp::counters::Tally;
 use core::cell::{Cell, OnceCell};
@@ -45,8 +45,7 @@ struct Rail {
 
 /// A transport endpoint for a rail, which is being connected.
 pub struct OpenedRail {
-    pub ep: uct_ep_h,
-    pub iface: usize,
+    pub lane: OpenedLane,
     pub bandwidth: f64,
     /// The peer's identity, by which its interface knows whether it is connected.
     pub identity: u64,
@@ -171,7 +170,7 @@ mod tests {
     fn a_rail_is_used_once_it_is_connected_and_left_out_if_it_never_is() {
         let (lanes, rails) = (Lanes::default(), Rails::default());
         let made: Vec<Lane> = (1..=2)
-            .map(|n| lanes.add(core::ptr::without_provenance_mut(8 * n), n))
+            .map(|n| lanes.add(core::ptr::without_provenance_mut(8 * n), n, 0))
             .collect();
         let weighted = |lane: Lane| WeightedLane {
             lane,

@@ -2,7 +2,7 @@
 
 use super::loopback::Loopback;
 use super::pairing::{Pairing, ReturnPath};
-use super::{Capability, Ep, EpRef, MessageLane, OpenedRail, Task, WantedRails};
+use super::{Capability, Ep, EpRef, MessageLane, OpenedLane, OpenedRail, Task, WantedRails};
 use crate::c::uct_ep_h;
 use crate::ucp::worker_core::{Core, FloorState};
 use crate::ucs::Status;
@@ -19,7 +19,7 @@ pub struct EpHooks {
     pub make_reply_ep: fn(&Core, ReturnPath, EpId) -> Option<u64>,
     /// Makes the transport endpoint of a lane with a capability, if there is such a transport. Returns it with its
     /// interface.
-    pub open_lane: fn(&Core, &Address, Capability) -> Option<(uct_ep_h, usize)>,
+    pub open_lane: fn(&Core, &Address, Capability) -> Option<OpenedLane>,
     /// Makes the transport endpoints of rails beside the message lane.
     pub open_rails: fn(&Core, &Address, &MessageLane, WantedRails) -> Vec<OpenedRail>,
     /// Flushes the rails of an endpoint that is about to end. Returns whether its end has to wait for them.

@@ -146,7 +146,7 @@ mod tests {
     fn lanes(bandwidths: &[f64]) -> Vec<WeightedLane> {
         let lanes = Lanes::default();
         let lane = |(n, bandwidth): (usize, &f64)| WeightedLane {
-            lane: lanes.add(core::ptr::without_provenance_mut(8 * n + 8), n),
+            lane: lanes.add(core::ptr::without_provenance_mut(8 * n + 8), n, 0),
             bandwidth: *bandwidth,
         };
         bandwidths.iter().enumerate().map(lane).collect()

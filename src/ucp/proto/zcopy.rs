@@ -118,6 +118,12 @@ pub fn get(req: Req, lane: Lane, transfer: Transfer) -> Result<()> {
     begin_all(req, &[active], true)
 }
 
+/// As `get`, of a put.
+pub fn put(req: Req, lane: Lane, transfer: Transfer) -> Result<()> {
+    let range = 0..transfer.len;
+    put_parts(req, transfer, &[Part { lane, range }])
+}
+
 /// As `begin`, of a put whose parts go by several lanes. Without room they wait.
 pub fn put_parts(req: Req, transfer: Transfer, parts: &[Part]) -> Result<()> {
     let active = |part: &Part| ActiveTransfer {
@@ -137,12 +143,13 @@ fn begin_all(req: Req, parts: &[ActiveTransfer], waits: bool) -> Result<()> {
     // The transport moves the rest in progress.
     req.worker().wakeup.work_came();
     // Without a key, the kernel copies.
-    let by_kernel = parts
-        .first()
-        .is_none_or(|part| part.transfer.memory == LocalMemory::Plain && part.transfer.rkey == 0);
-    let held = match by_kernel {
-        true => TransportHold::ByKernel,
-        false => TransportHold::ByTransport,
+    let held = match parts.first().map(|part| part.transfer) {
+        None => TransportHold::ByKernel,
+        Some(of) => match of.memory {
+            LocalMemory::Plain if of.rkey == 0 => TransportHold::ByKernel,
+            LocalMemory::Device => TransportHold::ByDevice,
+            _ => TransportHold::ByTransport,
+        },
     };
     all_posted(req, held);
     Ok(())
@@ -241,7 +248,7 @@ impl ActiveTransfer {
         // SAFETY: a live transport endpoint.
         let ops = unsafe { &(*(*ep).iface).ops };
         let memh = match memory {
-            LocalMemory::Plain => core::ptr::null_mut(),
+            LocalMemory::Plain | LocalMemory::Device => core::ptr::null_mut(),
             LocalMemory::Registered(memh) => memh,
             LocalMemory::Copied => return self.post_copied(ops, block_of),
         };

@@ -258,15 +258,15 @@ pub fn worker(w: &Core, param: &Param) -> Result<Posted> {
 /// Orders memory accesses: all accesses posted before take effect at their targets before all that follow.
 ///
 /// Messages of an endpoint stay in order, and direct stores are ordered by the processor's fence. Accesses that follow
-/// accesses by messages also use messages. Copies by the kernel in flight are waited for, which needs no help of a
-/// peer. With `UCX_FENCE_MODE=strong` it is a flush.
+/// accesses by messages also use messages. Copies by the kernel and by devices in flight are waited for, which needs no
+/// help of a peer. With `UCX_FENCE_MODE=strong` it is a flush.
 pub fn fence(w: &Core) -> Result<Posted> {
     w.check_process()?;
     if w.strong_fences {
         crate::ucs::sync::fence(crate::ucs::sync::Ordering::SeqCst);
         return worker(w, &Param::PLAIN);
     }
-    while w.kernel_copies.get() > 0 {
+    while w.unaided_copies.get() > 0 {
         w.progress();
     }
     for ep in w.endpoints().eps.borrow().iter() {

@@ -2,7 +2,7 @@
 //!
 //! Mapped memory is read and written before the call returns.
 
-use super::{device, software};
+use super::{device, device_copy, software};
 use crate::c::UCS_MEMORY_TYPE_HOST;
 use crate::ucp::atomic::{Atomic, AtomicOperation, apply, put_reply};
 use crate::ucp::dt::Data;
@@ -145,6 +145,10 @@ pub fn put(ep: &Ep, param: &Param, data: Data, address: u64, key: &RemoteKey) ->
             device::access(ep, param, &data, (address, key, rkey), Direction::Put)
                 .unwrap_or_else(|| software::put(ep, param, data, address, key))
         }
+        Access::Device(rkey) => {
+            device_copy::access(ep, param, &data, (address, key, rkey), Direction::Put)
+                .unwrap_or_else(|| software::put(ep, param, data, address, key))
+        }
         _ => by_transport(ep, param, &data, address, Direction::Put, key)
             .unwrap_or_else(|| software::put(ep, param, data, address, key)),
     }
@@ -166,6 +170,10 @@ pub fn get(ep: &Ep, param: &Param, data: Data, address: u64, key: &RemoteKey) ->
         }
         Access::Rdma(rkey) => {
             device::access(ep, param, &data, (address, key, rkey), Direction::Get)
+                .unwrap_or_else(|| software::get(ep, param, data, address, key))
+        }
+        Access::Device(rkey) => {
+            device_copy::access(ep, param, &data, (address, key, rkey), Direction::Get)
                 .unwrap_or_else(|| software::get(ep, param, data, address, key))
         }
         _ => by_transport(ep, param, &data, address, Direction::Get, key)

@@ -14,8 +14,9 @@ use crate::ucs::log::{self, Level};
 use crate::ucs_info;
 use crate::wire::address::Address;
 
-/// An endpoint configuration of a worker: interface for messages, for single copies, and the peer's scope.
-pub type EpConfig = (usize, Option<usize>, &'static str);
+/// An endpoint configuration of a worker: interface for messages, for single copies, for copies by devices, and the peer's
+/// scope.
+pub type EpConfig = (usize, Option<usize>, Option<usize>, &'static str);
 
 /// What `UCX_PRINT_TRANSPORT_TABLES` says.
 fn tables_wanted(w: &Core) -> OnOff {
@@ -53,9 +54,11 @@ pub fn log_config(ep: &Ep) {
         return;
     };
     let lane = ep.lane().iface;
+    let iface_for = |capability| select::iface_for(w, address, capability);
     let config = (
         lane,
-        select::iface_for(w, address, Capability::SingleCopy),
+        iface_for(Capability::SingleCopy),
+        iface_for(Capability::DeviceCopy),
         scope(w, lane, address),
     );
     let (number, is_new) = w.wireup().ep_configs.number(config);
@@ -67,7 +70,8 @@ pub fn log_config(ep: &Ep) {
             ucs_info!("  {line}");
         }
         if log::enabled(Level::Debug) {
-            let used: Vec<usize> = config.1.into_iter().chain([lane]).collect();
+            let beside = config.1.into_iter().chain(config.2);
+            let used: Vec<usize> = beside.chain([lane]).collect();
             select::explain_unused(w, address, &used);
         }
     }
@@ -86,22 +90,24 @@ fn scope(w: &Core, iface: usize, address: &Address) -> &'static str {
     }
 }
 
-fn line(w: &Core, (lane, copies, scope): EpConfig, number: usize) -> String {
+fn line(w: &Core, (lane, copies, devices, scope): EpConfig, number: usize) -> String {
     let context = w.context();
     let name = |i: usize| {
         let r = &context.resources[w.ifaces[i].resource];
         format!("{}/{}", r.transport.name(), r.device.name)
     };
     let messages = name(lane);
-    let second = copies.map_or(String::new(), |i| format!(" {}", name(i)));
+    let named = |i: Option<usize>| i.map_or(String::new(), |i| format!(" {}", name(i)));
+    let devices = named(devices);
+    let second = named(copies) + &devices;
     let cap = &w.ifaces[lane].attr.cap;
     // Memory is accessed directly if the transport for messages maps it.
     let mapped = cap.flags & UCT_IFACE_FLAG_PUT_SHORT != 0;
     let atomics = cap.flags & UCT_IFACE_FLAG_ATOMIC_CPU != 0;
     let rma = match (mapped, copies) {
         (true, _) => format!("rma({messages}{second})"),
-        (false, Some(i)) => format!("rma({})", name(i)),
-        (false, None) => format!("rma_am({messages})"),
+        (false, Some(i)) => format!("rma({}{devices})", name(i)),
+        (false, None) => format!("rma_am({messages}{devices})"),
     };
     let amo = if atomics { "amo" } else { "amo_am" };
     let parts = [

@@ -3,7 +3,7 @@
 use crate::c::*;
 use crate::ucp::allowed;
 use crate::ucp::claims;
-use crate::ucp::ep::{Capability, MessageLane, NO_LANE, OpenedRail, WantedRails};
+use crate::ucp::ep::{Capability, MessageLane, NO_LANE, OpenedLane, OpenedRail, WantedRails};
 use crate::ucp::idle;
 use crate::ucp::plan::{Carriers, Thresholds};
 use crate::ucp::worker_core::{Core, OpenIface, bandwidth};
@@ -310,17 +310,12 @@ pub fn overlay_lane(
     }
 }
 
-/// Makes the transport endpoint of a lane with a capability, if there is such a transport. Returns it with its
-/// interface.
-pub fn open_lane(
-    worker: &Core,
-    address: &Address,
-    capability: Capability,
-) -> Option<(uct_ep_h, usize)> {
+/// Makes the transport endpoint of a lane with a capability, if there is such a transport.
+pub fn open_lane(worker: &Core, address: &Address, capability: Capability) -> Option<OpenedLane> {
     let capable = |iface: &OpenIface| capability.is_of(iface);
-    best(worker, address, capable).find_map(|(i, e)| {
-        let made = connect(worker, &worker.ifaces[i], &address.entries[e]);
-        made.ok().map(|ep| (ep, i))
+    best(worker, address, capable).find_map(|(iface, entry)| {
+        let made = connect(worker, &worker.ifaces[iface], &address.entries[entry]);
+        made.ok().map(|ep| OpenedLane { ep, iface, entry })
     })
 }
 
@@ -370,8 +365,11 @@ pub fn open_rails(
             Ok(ep) => {
                 used.push((i, e));
                 rails.push(OpenedRail {
-                    ep,
-                    iface: i,
+                    lane: OpenedLane {
+                        ep,
+                        iface: i,
+                        entry: e,
+                    },
                     bandwidth: bandwidth(&iface.attr, processes),
                     identity,
                 });

@@ -2,7 +2,7 @@
 //! the order in which they were posted.
 #![forbid(unsafe_code)]
 
-use crate::c::uct_pending_req_t;
+use crate::c::{UCT_FLUSH_FLAG_CANCEL, uct_pending_req_t};
 use crate::sys::cuda::{Copying, Imported};
 use crate::sys::eventfd::EventFd;
 use crate::ucs::{Result, Status};
@@ -132,6 +132,34 @@ impl Copies {
         of.close();
         let is_its = |waiting: &Waiting| waiting.of.as_ref().is_some_and(|it| Rc::ptr_eq(it, of));
         self.waiting.borrow_mut().retain(|waiting| !is_its(waiting));
+    }
+
+    /// Ends the copies of an endpoint with `CANCELED`, each after the device is done with it: nothing stops it.
+    fn cancel(&self, of: &Rc<PendingGroup>) {
+        let is_its = |waiting: &Waiting| waiting.of.as_ref().is_some_and(|it| Rc::ptr_eq(it, of));
+        let count = self.waiting.borrow().iter().filter(|w| is_its(w)).count();
+        for _ in 0..count {
+            // Each completion may close the endpoint, or post something.
+            let mut waiting = self.waiting.borrow_mut();
+            let next = waiting.iter().position(&is_its);
+            let next = next.and_then(|at| waiting.remove(at));
+            drop(waiting);
+            let Some(Waiting { copy, comp, .. }) = next else {
+                return;
+            };
+            drop(copy);
+            comp.complete(Err(Status::CANCELED));
+        }
+    }
+
+    /// The flush of an endpoint. The copies of all endpoints are waited for, as they end in turn; or those of this one are
+    /// cancelled. The endpoint may be gone afterwards.
+    pub fn flush_ep(&self, of: &Rc<PendingGroup>, flags: u32, comp: Completion) -> Result<Posted> {
+        if flags & UCT_FLUSH_FLAG_CANCEL != 0 {
+            self.cancel(&Rc::clone(of));
+            return Ok(Posted::Done);
+        }
+        self.flush(Some(of), comp)
     }
 
     /// Completes `comp` after all that is under way: for an endpoint, or for the interface.

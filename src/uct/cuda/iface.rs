@@ -236,9 +236,8 @@ impl Iface for CudaIface {
         ep.pending.purge(each);
     }
 
-    /// Waits for the copies of all endpoints: they end in turn.
-    fn flush(ep: &EpBox<Self>, _flags: u32, comp: Completion) -> Result<Posted> {
-        ep.face().copies.flush(Some(&ep.pending), comp)
+    fn flush(ep: &EpBox<Self>, flags: u32, comp: Completion) -> Result<Posted> {
+        ep.face().copies.flush_ep(&ep.pending, flags, comp)
     }
 
     fn iface_flush(face: &Face, _flags: u32, comp: Completion) -> Result<Posted> {

@@ -29,16 +29,18 @@
 use super::mapped::{Copied, copy_mapped, mappable};
 use crate::c::{
     UCP_MEM_MAP_PROT_REMOTE_WRITE, UCT_MD_MEM_ACCESS_LOCAL_READ, UCT_MD_MEM_ACCESS_LOCAL_WRITE,
+    ucs_memory_type_t,
 };
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Capability, Ep, Lane, Pin};
 use crate::ucp::mem::Window;
-use crate::ucp::op::{Arriving, BufferAccess, DataRecvOp, Op, Operation, TagRecvOp};
+use crate::ucp::op::{Arriving, BufferAccess, DataRecvOp, DeviceRead, Op, Operation, TagRecvOp};
 use crate::ucp::proto::control;
+use crate::ucp::proto::revocation::MappedEpoch;
 use crate::ucp::proto::zcopy::{self, Transfer};
 use crate::ucp::reg::{LocalMemory, Registration};
 use crate::ucp::request::{Info, Req};
-use crate::ucp::rkey::Access;
+use crate::ucp::rkey::{Access, RemoteKey};
 use crate::ucp::rndv_state::{ReceiverEvent, ReceiverState};
 use crate::ucp::rndv_tuner;
 use crate::ucp::rts::Rts;
@@ -50,6 +52,7 @@ use crate::wire::header::{AckHdr, AmId, DataHdr, PutDoneHdr, RtrHdr};
 use crate::wire::id::{RequestId, RequestName};
 use crate::wire::rkey::{READ, WRITE};
 use crate::{ucs_debug, ucs_error};
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// Lends the target of a fetched message to `f`, as `with_op` does. `None` when the request is of another kind.
@@ -70,9 +73,11 @@ pub fn fetch(worker: &Core, req: Req, message: &Rts) {
     let target = with_arriving(req, |data, state| {
         state.total = message.total;
         state.sender = message.sender;
-        (data.len(), data.contiguous())
+        (data.len(), data.contiguous(), data.device_block())
     });
-    let Some((room, to)) = target else { return };
+    let Some((room, to, block)) = target else {
+        return;
+    };
     if message.total > room {
         ucs_debug!(
             "a message of {} bytes does not fit a receive of {room}",
@@ -104,7 +109,7 @@ pub fn fetch(worker: &Core, req: Req, message: &Rts) {
                 worker.counters.fetched.mapped.add(message.total);
                 return complete_and_ack(worker, req, message.sender, result);
             }
-            Some(Copied::InDoubt) => return request_from_sender(worker, req, reply),
+            Some(Copied::InDoubt) => return request_from_sender(worker, req, reply, false),
             Some(Copied::NotPossible) | None => {}
         }
     }
@@ -139,7 +144,17 @@ pub fn fetch(worker: &Core, req: Req, message: &Rts) {
     {
         return;
     }
-    request_from_sender(worker, req, reply);
+    // Of memory of a device the sender has sent a key. It names the data, whether they can be read by it or not.
+    let key = block.and_then(|_| reply.keys.borrow().of_region(message.region));
+    let key = key.filter(|key| key.is_of_device());
+    if let (Some(key), Some(block)) = (&key, block)
+        && worker.proto().rules.reads
+        && let Some((lane, transfer)) = by_device_copy(req, reply, block, message, key)
+        && read(req, reply, lane, transfer)
+    {
+        return;
+    }
+    request_from_sender(worker, req, reply, key.is_some());
 }
 
 /// Reads the sender's memory. `false` if that cannot begin.
@@ -195,6 +210,57 @@ fn by_device(req: Req, ep: &Ep, local: *mut u8, message: &Rts) -> Option<(Lane, 
     Some((lane, transfer))
 }
 
+/// The copy of a message by a device, from the memory that its key names.
+fn by_device_copy(
+    req: Req,
+    ep: &Ep,
+    (local, kind): (*mut u8, ucs_memory_type_t),
+    message: &Rts,
+    key: &Rc<RemoteKey>,
+) -> Option<(Lane, Transfer)> {
+    let lane = ep.device_lane(kind)?;
+    let Access::Device(rkey) = key.access else {
+        return None;
+    };
+    let (remote, len) = (key.info.address, message.total);
+    key.check(remote, len, READ).ok()?;
+    let epoch = match message.guard {
+        Some(guard) => {
+            let word = ep.keys.borrow().of_region(message.epoch_region)?;
+            MappedEpoch::find(&word, guard)?;
+            Some((word, guard))
+        }
+        None => None,
+    };
+    with_arriving(req, |_, state| {
+        state.access = Some(Box::new(BufferAccess::Copied(DeviceRead {
+            key: Rc::clone(key),
+            epoch,
+        })));
+    });
+    let transfer = Transfer {
+        local,
+        memory: LocalMemory::Device,
+        len,
+        remote,
+        rkey,
+        guard: None,
+    };
+    Some((lane, transfer))
+}
+
+/// Whether the sender has taken something back since it sent the RTS of a message that a device has copied.
+fn is_revoked(req: Req) -> bool {
+    let revoked = with_arriving(req, |_, state| match state.access.as_deref() {
+        Some(BufferAccess::Copied(DeviceRead {
+            epoch: Some((key, guard)),
+            ..
+        })) => !MappedEpoch::find(key, *guard).is_some_and(|epoch| epoch.is_current()),
+        _ => false,
+    });
+    revoked == Some(true)
+}
+
 /// A guard with the key by which the device reads its word.
 fn with_key(ep: &Ep, guard: EpochGuard, region: u64) -> Option<EpochGuard> {
     let key = ep.keys.borrow().of_region(region)?;
@@ -206,11 +272,19 @@ fn with_key(ep: &Ep, guard: EpochGuard, region: u64) -> Option<EpochGuard> {
 }
 
 /// Requests the data from the sender: by a put if possible, else in fragments. Only a window can be revoked, so other
-/// memory is not exposed if the receive may have to be revoked.
-fn request_from_sender(worker: &Core, req: Req, ep: &Ep) {
+/// memory is not exposed if the receive may have to be revoked. `from_device`: the sender's memory is a device's, which puts
+/// into memory of devices alone.
+fn request_from_sender(worker: &Core, req: Req, ep: &Ep, from_device: bool) {
     let access = with_arriving(req, |data, state| {
-        let to = data.contiguous().filter(|_| worker.proto().rules.writes)?;
         let gives = !ep.may_revoke() && !state.own;
+        if let Some(block) = data.device_block() {
+            let is_possible = worker.proto().rules.writes && gives && from_device;
+            let (address, window) = is_possible.then(|| expose(ep, block, state.total))??;
+            let key = window.key.as_slice().into();
+            state.access = Some(Box::new(BufferAccess::Exposed(window)));
+            return Some((address, Some(key)));
+        }
+        let to = data.contiguous().filter(|_| worker.proto().rules.writes)?;
         if gives && ep.lane_with(Capability::SingleCopy).is_some() {
             return Some((to as u64, None));
         }
@@ -230,6 +304,18 @@ fn request_from_sender(worker: &Core, req: Req, ep: &Ep) {
     let Some(access) = access else { return };
     let (address, key) = access.unwrap_or((0, None));
     send_rtr(req, ep, address, key);
+}
+
+/// Memory of a device as the sender's may put into it, with its address.
+fn expose(
+    ep: &Ep,
+    (at, kind): (*mut u8, ucs_memory_type_t),
+    length: usize,
+) -> Option<(u64, Window)> {
+    let domain = ep.worker().domain_of(ep.device_lane(kind)?.iface);
+    let prot = UCP_MEM_MAP_PROT_REMOTE_WRITE;
+    let window = Window::of(ep.worker().context(), domain, (at, length), kind, prot).ok()?;
+    Some((at as u64, window))
 }
 
 /// Sends an RTR: for a put to `address` with `key`, or for fragments if `address` is 0.
@@ -269,6 +355,10 @@ fn on_get_done(req: Req, result: Result<()>) {
         return;
     };
     let worker = req.worker();
+    let result = match result {
+        Ok(()) if is_revoked(req) => Err(Status::CANCELED),
+        result => result,
+    };
     if result == Err(Status::CANCELED)
         && let Some(ep) = ep
         && ep.is_usable()
@@ -276,7 +366,7 @@ fn on_get_done(req: Req, result: Result<()>) {
         ucs_debug!("the sender took something back during a copy; fragments instead");
         with_arriving(req, |_, state| state.advance(ReceiverEvent::GetFailed));
         ep.remove_outstanding(req);
-        return request_from_sender(worker, req, &ep);
+        return request_from_sender(worker, req, &ep, false);
     }
     with_arriving(req, |_, state| state.advance(ReceiverEvent::Got));
     // The sender's callback may run in this call, and complete requests of its endpoint.

@@ -26,7 +26,7 @@
 //! ```
 
 use super::mapped::{self, Offer, touch};
-use crate::c::{UCP_MEM_MAP_PROT_REMOTE_READ, UCT_MD_MEM_ACCESS_LOCAL_READ};
+use crate::c::{UCP_MEM_MAP_PROT_REMOTE_READ, UCT_MD_MEM_ACCESS_LOCAL_READ, ucs_memory_type_t};
 use crate::ucp::ep::{Capability, Ep, Lane, Part, Task, TaskStep, writer};
 use crate::ucp::mem::Window;
 use crate::ucp::op::{Op, RndvMemory, SendOp, Stage};
@@ -130,6 +130,9 @@ fn send_rts(ep: &Ep, req: Req, send: &mut SendOp) -> Result<()> {
     if offer.address != 0 && offer.key.is_none() {
         offer_to_device(ep, send, &mut offer);
     }
+    if let Some((at, kind)) = send.data.device_block() {
+        offer_device_memory(ep, send, (at, kind), &mut offer);
+    }
     let plain = RtsHdr::LEN + send.kind.header_len();
     let room = ep.lane().max_bcopy;
     if plain + offer.key().len() + offer.epoch_key.len() > room {
@@ -191,6 +194,39 @@ fn offer_to_device<'a>(ep: &'a Ep, send: &mut SendOp, offer: &mut Offer<'a>) {
     offer.key = Some(window.key.as_slice().into());
 }
 
+/// Names memory of a device to the receiver, whose device copies it, or which asks for a put if it cannot be read.
+fn offer_device_memory<'a>(
+    ep: &'a Ep,
+    send: &mut SendOp,
+    (at, kind): (*mut u8, ucs_memory_type_t),
+    offer: &mut Offer<'a>,
+) {
+    let Some(lane) = ep.device_lane(kind) else {
+        return;
+    };
+    let (worker, context) = (ep.worker(), ep.worker().context());
+    if ep.may_revoke() {
+        // The copy cannot be called back: the receiver looks at the epoch after it.
+        match worker.proto().revocation.current(context) {
+            Some((guard, key)) if !key.is_empty() => {
+                (offer.guard, offer.epoch_key) = (Some(guard), key);
+            }
+            _ => return,
+        }
+    }
+    let memory = send.memory.get_or_insert_default();
+    if memory.offered.is_none() {
+        let (domain, data) = (worker.domain_of(lane.iface), (at, send.data.len()));
+        let prot = match worker.proto().rules.reads {
+            true => UCP_MEM_MAP_PROT_REMOTE_READ,
+            false => 0,
+        };
+        memory.offered = Window::name(context, domain, data, kind, prot).ok();
+    }
+    let window = memory.offered.as_ref();
+    offer.key = window.map(|window| window.key.as_slice().into());
+}
+
 /// Sends a fragment of data that the receiver has requested.
 fn send_data(
     ep: &Ep,
@@ -219,8 +255,8 @@ pub fn on_rtr(worker: &Core, rtr: &RtrHdr, key: &[u8]) {
     let ep = req.with_op(|op| match op {
         Op::Send(send) if rtr.length <= send.data.len() as u64 => {
             let (receiver, length) = (rtr.receiver, rtr.length as usize);
-            let puts =
-                rtr.address != 0 && worker.proto().rules.writes && send.data.contiguous().is_some();
+            let is_whole = send.data.contiguous().is_some() || send.data.device_block().is_some();
+            let puts = rtr.address != 0 && worker.proto().rules.writes && is_whole;
             let event = if puts {
                 SenderEvent::PutRequested {
                     receiver,
@@ -262,7 +298,11 @@ fn start_put(ep: &Ep, req: Req) -> Result<()> {
         else {
             return None;
         };
-        let local = send.data.contiguous()?;
+        let block = send.data.device_block();
+        let local = match block {
+            Some((at, _)) => at,
+            None => send.data.contiguous()?,
+        };
         let copy = |to| {
             // SAFETY: mapped here for `length` bytes as long as the key is.
             unsafe { send.data.pack(0, to, length) };
@@ -270,10 +310,19 @@ fn start_put(ep: &Ep, req: Req) -> Result<()> {
         let key = send.memory.as_ref().and_then(|m| m.target.clone());
         let copied = key
             .as_ref()
+            .filter(|_| block.is_none())
             .and_then(|k| touch(ep, k, &send.data, address, length, WRITE, copy));
-        Some((receiver, address, length, local, key, copied.is_some()))
+        let kind = block.map(|(_, kind)| kind);
+        Some((
+            receiver,
+            address,
+            length,
+            (local, kind),
+            key,
+            copied.is_some(),
+        ))
     });
-    let Some((receiver, address, length, local, key, is_copied)) = wanted else {
+    let Some((receiver, address, length, (local, kind), key, is_copied)) = wanted else {
         return Ok(());
     };
     if is_copied {
@@ -283,6 +332,12 @@ fn start_put(ep: &Ep, req: Req) -> Result<()> {
     let plain = LocalMemory::Plain;
     let access = key.as_ref().map(|k| k.access);
     let (lane, rkey, memory) = match access {
+        Some(Access::Device(rkey)) => {
+            let lane = kind.and_then(|kind| ep.device_lane(kind));
+            (lane, rkey, LocalMemory::Device)
+        }
+        // Nothing else reaches memory of a device.
+        _ if kind.is_some() => (None, 0, plain),
         Some(Access::Written(rkey)) => (ep.lane_with(Capability::PutByKey), rkey, plain),
         Some(Access::Rdma(rkey)) => {
             let lane = ep.lane_with(Capability::Rdma);
@@ -308,6 +363,7 @@ fn start_put(ep: &Ep, req: Req) -> Result<()> {
             let notified = |part| notified(receiver, transfer, part);
             zcopy::put_notify(req, parts.into_iter().map(notified))
         }
+        Some(lane) if memory == LocalMemory::Device => zcopy::put(req, lane, transfer),
         Some(lane) => zcopy::begin(req, lane, Direction::Put, transfer, usize::MAX),
         None => Err(Status::UNSUPPORTED),
     };

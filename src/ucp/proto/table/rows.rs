@@ -212,19 +212,28 @@ fn message_way(ep: &Ep, kind: &MessageKind, data: &Data, policy: RndvPolicy) -> 
     match send::plan(ep, kind, data, policy) {
         Stage::Whole => ("eager copy-in copy-out".to_owned(), name),
         Stage::WholeInPlace => ("eager zero-copy copy-out".to_owned(), name),
-        Stage::Rndv(SenderState::SendRts) => rndv_way(ep),
+        Stage::Rndv(SenderState::SendRts) => rndv_way(ep, data),
         _ => ("multi-frag eager copy-in copy-out".to_owned(), name),
     }
 }
 
 /// How the data of a rendezvous message move. The receiver decides it, by the same rules as far as
 /// its configuration is the same.
-fn rndv_way(ep: &Ep) -> (String, String) {
+fn rndv_way(ep: &Ep, data: &Data) -> (String, String) {
     let rules = ep.worker().proto().rules;
-    let copies = ep.lane_with(Capability::SingleCopy);
-    let device = ep.lane_with(Capability::Rdma);
-    let reads = copies.or(device);
-    let writes = copies.or(ep.lane_with(Capability::PutByKey)).or(device);
+    let (reads, writes) = match (data.device_block(), data.contiguous()) {
+        (Some((_, kind)), _) => {
+            let copies = ep.device_lane(kind);
+            (copies, copies)
+        }
+        (None, None) => (None, None),
+        (None, Some(_)) => {
+            let copies = ep.lane_with(Capability::SingleCopy);
+            let device = ep.lane_with(Capability::Rdma);
+            let put = ep.lane_with(Capability::PutByKey);
+            (copies.or(device), copies.or(put).or(device))
+        }
+    };
     let (how, by) = if ep.remote_uuid.get() == ep.worker().uuid && rules.maps {
         ("copy from mapped remote memory", ep.transport_name())
     } else if let Some(lane) = reads.filter(|_| rules.reads) {

@@ -62,6 +62,14 @@ impl Staged {
         self.kind
     }
 
+    /// Its bytes, if they follow each other.
+    pub fn block(&self) -> Option<Block> {
+        match *self.blocks.blocks {
+            [block] => Some(block),
+            _ => None,
+        }
+    }
+
     /// Has the next `pack` find the bytes at `offset`, at most as many as given.
     pub fn fetch(&self, offset: usize, most: usize) -> Result<()> {
         self.reader.borrow_mut().fetch(&self.blocks, offset, most)

@@ -206,7 +206,15 @@ unsafe fn reach(device: *const u8, iface: *const u8) -> core::result::Result<Pro
     let device = unsafe { device.cast::<[u8; node::LEN]>().read() };
     // SAFETY: as above.
     let iface = unsafe { iface.cast::<[u8; ADDRESS_LEN]>().read() };
-    let name = node::owner(&device, wire::decode_address(&iface))?;
+    find_process(&device, wire::decode_address(&iface))
+}
+
+/// The process that a device and the name in an interface's address lead to, or why it cannot be reached.
+pub fn find_process(
+    device: &[u8],
+    named: Option<ProcessName>,
+) -> core::result::Result<ProcessName, String> {
+    let name = node::owner(device, named)?;
     match local::process(name) {
         Ok(_) => Ok(name),
         Err(why) => Err(format!("process {} of this host: {why}", name.pid)),
@@ -346,9 +354,8 @@ impl Iface for CudaIpcIface {
         ep.pending.purge(each);
     }
 
-    /// Waits for the copies of all endpoints: they end in turn.
-    fn flush(ep: &EpBox<Self>, _flags: u32, comp: Completion) -> Result<Posted> {
-        ep.face().copies.flush(Some(&ep.pending), comp)
+    fn flush(ep: &EpBox<Self>, flags: u32, comp: Completion) -> Result<Posted> {
+        ep.face().copies.flush_ep(&ep.pending, flags, comp)
     }
 
     fn iface_flush(face: &Face, _flags: u32, comp: Completion) -> Result<Posted> {

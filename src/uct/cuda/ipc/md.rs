@@ -3,8 +3,8 @@
 
 use super::cache::Cache;
 use super::config;
-use super::iface::CudaIpcIface;
-use super::wire::{KEY_LEN, Key};
+use super::iface::{self, CudaIpcIface};
+use super::wire::{self, KEY_LEN, Key};
 use crate::c::*;
 use crate::sys::cuda::{Allocation, Driver, IpcHandle, Streams};
 use crate::ucs::config::{Config, Table, var};
@@ -16,9 +16,10 @@ use crate::uct::base::md::{DynMd, MemoryHandle};
 use crate::uct::base::params::IfaceParams;
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::cuda::driver;
-use crate::uct::local::{self, Membership};
-use crate::{ucs_diag, ucs_error};
+use crate::uct::local::{self, Membership, ProcessName};
+use crate::{ucs_debug, ucs_diag, ucs_error};
 use core::ffi::c_void;
+use core::fmt;
 use std::sync::Arc;
 
 pub const NAME: &str = "cuda_ipc";
@@ -119,6 +120,10 @@ impl Transport for CudaIpcTransport {
         NAME
     }
 
+    fn wire_number(&self) -> Option<u8> {
+        Some(7)
+    }
+
     fn groups(&self) -> &'static [&'static str] {
         &["cuda"]
     }
@@ -133,6 +138,17 @@ impl Transport for CudaIpcTransport {
             kind: UCT_DEVICE_TYPE_SHM,
             sys_device: UCS_SYS_DEVICE_ID_UNKNOWN,
         }])
+    }
+
+    fn unreachable(&self, device: &[u8], iface: &[u8]) -> String {
+        match iface::find_process(device, self.address_owner(iface)) {
+            Err(why) => why,
+            Ok(name) => format!("process {} can be reached now", name.pid),
+        }
+    }
+
+    fn address_owner(&self, iface: &[u8]) -> Option<ProcessName> {
+        wire::decode_address(iface.first_chunk()?)
     }
 
     fn open(
@@ -165,10 +181,14 @@ impl Md for CudaIpcMd {
     }
 
     /// `INVALID_ADDR` for what is no memory of a device, `UNSUPPORTED` for what the driver has no such handle of.
-    fn mem_reg(&self, address: *mut c_void, length: usize, _flags: u32) -> Result<Exported> {
+    fn mem_reg(&self, address: *mut c_void, length: usize, flags: u32) -> Result<Exported> {
+        let complain = |what: fmt::Arguments<'_>| match flags & UCT_MD_MEM_FLAG_HIDE_ERRORS {
+            0 => ucs_error!("{NAME}: {what}"),
+            _ => ucs_debug!("{NAME}: {what}"),
+        };
         let (address, driver) = (address.addr(), self.shared.driver);
         let found = driver.allocation_of(address).map_err(|e| {
-            ucs_error!("{NAME}: the memory at {address:#x} is not known: {e}");
+            complain(format_args!("the memory at {address:#x} is not known: {e}"));
             Status::from(e)
         })?;
         let is_inside = |of: &Allocation| {
@@ -177,9 +197,9 @@ impl Md for CudaIpcMd {
             rest.is_some_and(|rest| length <= rest)
         };
         let Some(of) = found.filter(is_inside) else {
-            ucs_error!(
-                "{NAME}: {length} bytes at {address:#x} are not of one allocation of a device"
-            );
+            complain(format_args!(
+                "{length} bytes at {address:#x} are not of one allocation of a device"
+            ));
             return Err(Status::INVALID_ADDR);
         };
         let handle = driver.export(&of).map_err(|e| {
