@@ -170,6 +170,39 @@ static void messages(ucp_ep_h by)
     }
 }
 
+/* More messages than keys of a peer are kept, before any receive. */
+static void many_unexpected(void)
+{
+    enum { COUNT = 40, LENGTH = MOST / COUNT };
+    static const ucp_request_param_t plain;
+    ucs_status_ptr_t sends[COUNT];
+    ucp_tag_recv_info_t info;
+    int i;
+
+    draw(expected, COUNT * LENGTH, 5);
+    meet();
+    if (pair_is_child(&pair)) {
+        while (!ucp_tag_probe_nb(side.worker, COUNT - 1, -1, 0, &info)) {
+            ucp_worker_progress(side.worker);
+        }
+        for (i = COUNT - 1; i >= 0; --i) {
+            CHECK_OK(ended(ucp_tag_recv_nbx(side.worker, memory[DEVICE] + i * LENGTH, LENGTH, i, -1, &plain)));
+        }
+        holds(DEVICE, 0, expected, COUNT * LENGTH, "unexpected messages");
+        meet();
+        return;
+    }
+    store(DEVICE, 0, expected, COUNT * LENGTH);
+    for (i = 0; i < COUNT; ++i) {
+        sends[i] = ucp_tag_send_nbx(ep, memory[DEVICE] + i * LENGTH, LENGTH, i, &plain);
+    }
+    for (i = 0; i < COUNT; ++i) {
+        CHECK_OK(ended(sends[i]));
+    }
+    meet();
+    OK("unexpected messages");
+}
+
 /* ---- remote memory ---- */
 
 typedef struct {
@@ -552,6 +585,7 @@ int main(int argc, char **argv)
     }
     watched = connect_watched(theirs);
     messages(side_connect(&side, theirs));
+    many_unexpected();
     remote_memory();
     asleep();
     plain = ep;
