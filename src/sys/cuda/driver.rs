@@ -7,6 +7,7 @@ use core::ffi::{CStr, c_int, c_void};
 use core::fmt;
 use core::marker::PhantomData;
 use core::ptr::{NonNull, null_mut};
+use once_cell::race::OnceBool;
 use std::io;
 use std::path::Path;
 
@@ -43,12 +44,15 @@ macro_rules! call {
 }
 pub(super) use call;
 
-/// Whether the kernel has what the driver is for: a look that costs microseconds, where loading costs milliseconds.
+/// Whether the kernel has what the driver is for: a look that costs microseconds, where loading costs milliseconds. It is
+/// made once, for all components and contexts of the process.
 pub fn has_devices() -> bool {
-    // The second is that of Windows' subsystem for Linux.
-    ["/dev/nvidiactl", "/dev/dxg"]
-        .iter()
-        .any(|node| Path::new(node).exists())
+    static HAS: OnceBool = OnceBool::new();
+    HAS.get_or_init(|| {
+        // The second is that of Windows' subsystem for Linux.
+        let mut nodes = ["/dev/nvidiactl", "/dev/dxg"].iter();
+        nodes.any(|node| Path::new(node).exists())
+    })
 }
 
 impl Driver {
