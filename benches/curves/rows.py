@@ -53,9 +53,7 @@ ROWS = [
     Row("endpoint whose peer is killed, tcp", "eps_fail", TCP, counted=False, most=0.5, reason=TIME_ALONE),
     Row("message from each of N senders at once, posix", "senders_all", POSIX, SENDERS, check=(8, 64)),
     Row("message from each of N senders at once, tcp", "senders_all", TCP, SENDERS, check=()),
-    Row("message from one of N senders, posix", "senders_one", POSIX, SENDERS, check=(), most=0.6,
-        reason="a lane that was silent rings, and the receiver then looks at all lanes, 48 instructions each, once for a burst of "
-               "messages"),
+    Row("message from one of N senders, posix", "senders_one", POSIX, SENDERS, check=(8, 64)),
     Row("message from one of N senders, tcp", "senders_one", TCP, SENDERS, check=()),
     Row("progress with N connected peers, posix", "peers_idle", POSIX, (10, 100, 1000), check=()),
     Row("progress with N connected peers, tcp", "peers_idle", TCP, FEWER, check=()),

@@ -36,13 +36,10 @@ pub struct Inbox {
     inlets: Box<[Inlet]>,
     /// The only hot lane, if there is one.
     only: Cell<Option<NonNull<Inlet>>>,
-    /// Indices of lanes; the first `hot_len` and `cold_len` count.
-    hot: Box<[Cell<u16>]>,
-    hot_len: Cell<usize>,
+    hot: LaneList,
     /// The place in `hot` where the next round begins.
     hot_next: Cell<usize>,
-    cold: Box<[Cell<u16>]>,
-    cold_len: Cell<usize>,
+    cold: LaneList,
     cold_next: Cell<usize>,
     /// The doorbell's value at the last `look`.
     bell_seen: Cell<u32>,
@@ -51,8 +48,59 @@ pub struct Inbox {
     wake: Arc<Wake>,
 }
 
+/// Indices of lanes, in any order, of which the first `len` count.
+struct LaneList {
+    lanes: Box<[Cell<u16>]>,
+    len: Cell<usize>,
+}
+
+impl LaneList {
+    fn new(room: usize) -> LaneList {
+        LaneList {
+            lanes: (0..room).map(|_| Cell::new(0)).collect(),
+            len: Cell::new(0),
+        }
+    }
+
+    #[inline]
+    fn all(&self) -> &[Cell<u16>] {
+        self.lanes.get(..self.len.get()).unwrap_or(&[])
+    }
+
+    #[inline]
+    fn len(&self) -> usize {
+        self.len.get()
+    }
+
+    /// Adds a lane, which learns its place.
+    fn push(&self, lane: u16, inlets: &[Inlet]) {
+        let place = self.len.get();
+        self.set(place, lane, inlets);
+        self.len.set(place + 1);
+    }
+
+    /// Removes the lane at a place, which the last one takes.
+    fn take(&self, place: usize, inlets: &[Inlet]) {
+        let Some(last) = self.all().last().map(Cell::get) else {
+            return;
+        };
+        self.set(place, last, inlets);
+        self.len.set(self.len.get() - 1);
+    }
+
+    fn set(&self, place: usize, lane: u16, inlets: &[Inlet]) {
+        if let (Some(entry), Some(inlet)) = (self.lanes.get(place), inlets.get(lane as usize)) {
+            entry.set(lane);
+            inlet.place.set(place);
+        }
+    }
+}
+
 #[derive(Default)]
 struct Inlet {
+    /// Where it is among the hot lanes, or the cold ones.
+    place: Cell<usize>,
+    is_cold: Cell<bool>,
     receiver: OnceCell<Receiver>,
     /// The generation of the sender whose message is handled; `None` outside handlers.
     generation: Cell<Option<u32>>,
@@ -84,7 +132,6 @@ impl Inbox {
         let bells = unsafe { Bells::new(segment.base()) };
         let lanes = layout.lanes as usize;
         let segment = Arc::new(segment);
-        let list = || -> Box<[Cell<u16>]> { (0..lanes).map(|_| Cell::new(0)).collect() };
         Ok(Inbox {
             wake: Arc::new(Wake::new(Arc::clone(&segment), bells)),
             segment,
@@ -94,11 +141,9 @@ impl Inbox {
             keeping: Cell::new(0),
             inlets: (0..lanes).map(|_| Inlet::default()).collect(),
             only: Cell::new(None),
-            hot: list(),
-            hot_len: Cell::new(0),
+            hot: LaneList::new(lanes),
             hot_next: Cell::new(0),
-            cold: list(),
-            cold_len: Cell::new(0),
+            cold: LaneList::new(lanes),
             cold_next: Cell::new(0),
             bell_seen: Cell::new(0),
             armed: Cell::new(false),
@@ -153,7 +198,7 @@ impl Inbox {
     /// As `poll`, with any number of lanes. A worker that only sends has none, and returns before it saves registers.
     #[inline(never)]
     fn poll_any(&self, max: u64, each: impl FnMut(Polled) -> bool) -> u32 {
-        if self.hot_len.get() + self.cold_len.get() == 0 {
+        if self.hot.len() + self.cold.len() == 0 {
             return 0;
         }
         self.poll_all(max, each)
@@ -163,7 +208,7 @@ impl Inbox {
     fn poll_all(&self, max: u64, mut each: impl FnMut(Polled) -> bool) -> u32 {
         let mut taken = 0;
         let mut chores = false;
-        let hot = self.hot.get(..self.hot_len.get()).unwrap_or(&[]);
+        let hot = self.hot.all();
         // From where the last round ended, so that every lane has its turn.
         let mut place = self.hot_next.get();
         for _ in 0..hot.len() {
@@ -183,7 +228,7 @@ impl Inbox {
             }
             chores |= inlet.note_silence(hot.len());
         }
-        if self.cold_len.get() > 0 {
+        if self.cold.len() > 0 {
             self.poll_cold();
         }
         if chores {
@@ -192,13 +237,13 @@ impl Inbox {
         taken
     }
 
-    /// Looks at the table of lanes: new senders, senders that leave, cold lanes with messages.
+    /// Looks at the lanes that rang: new senders, senders that leave, cold lanes with messages.
     #[cold]
     pub fn look(&self) {
         // SeqCst: pairs with the senders' increments; messages sent before them are seen below.
         self.bell_seen
             .set(self.bells.doorbell().load(Ordering::SeqCst));
-        for lane in 0..self.layout.lanes {
+        for lane in self.bells.take_rung() {
             let Some(inlet) = self.inlets.get(lane as usize) else {
                 continue;
             };
@@ -210,6 +255,8 @@ impl Inbox {
                 _ => continue,
             };
             if inlet.generation.get() != Some(state.generation()) && !self.admit(lane, state) {
+                // It does not ring again.
+                self.bells.mark(lane);
                 continue;
             }
             if leaving {
@@ -218,15 +265,15 @@ impl Inbox {
             if inlet.receiver.get().is_some_and(Receiver::is_ready) {
                 inlet.idle.set(0);
             }
+            self.warm_up(lane as u16, inlet);
         }
-        self.warm_up();
         self.note_only();
     }
 
     /// Updates `only` after a change of the hot lanes.
     fn note_only(&self) {
-        let lane = self.hot.first().map_or(0, Cell::get);
-        let alone = self.hot_len.get() == 1 && self.cold_len.get() == 0;
+        let lane = self.hot.all().first().map_or(0, Cell::get);
+        let alone = self.hot.len() == 1 && self.cold.len() == 0;
         let inlet = self.inlets.get(lane as usize).filter(|_| alone);
         self.only.set(inlet.map(NonNull::from));
     }
@@ -256,9 +303,9 @@ impl Inbox {
         inlet.closing.set(false);
         inlet.complained.set(false);
         inlet.idle.set(0);
-        if !polled && let Some(place) = self.hot.get(self.hot_len.get()) {
-            place.set(lane as u16);
-            self.hot_len.set(self.hot_len.get() + 1);
+        if !polled {
+            inlet.is_cold.set(false);
+            self.hot.push(lane as u16, &self.inlets);
         }
         true
     }
@@ -266,33 +313,24 @@ impl Inbox {
     /// Polls one cold lane, in turn.
     #[cold]
     fn poll_cold(&self) {
-        let at = self.cold_next.get() % self.cold_len.get();
+        let at = self.cold_next.get() % self.cold.len();
         self.cold_next.set(at + 1);
-        let lane = self.cold.get(at).map_or(0, Cell::get);
+        let lane = self.cold.all().get(at).map_or(0, Cell::get);
         if let Some(inlet) = self.inlets.get(lane as usize)
             && (inlet.closing.get() || inlet.receiver.get().is_some_and(Receiver::is_ready))
         {
             inlet.idle.set(0);
-            self.warm_up();
+            self.warm_up(lane, inlet);
             self.note_only();
         }
     }
 
-    /// Moves cold lanes that are not idle any more to the hot ones.
-    fn warm_up(&self) {
-        let mut at = 0;
-        while at < self.cold_len.get() {
-            let lane = self.cold.get(at).map_or(0, Cell::get);
-            let warm = self
-                .inlets
-                .get(lane as usize)
-                .is_some_and(|inlet| inlet.closing.get() || inlet.idle.get() == 0);
-            if warm {
-                take(&self.cold, &self.cold_len, at);
-                push(&self.hot, &self.hot_len, lane);
-            } else {
-                at += 1;
-            }
+    /// Moves a cold lane that is not idle any more to the hot ones.
+    fn warm_up(&self, lane: u16, inlet: &Inlet) {
+        let is_warm = inlet.closing.get() || inlet.idle.get() == 0;
+        if is_warm && inlet.is_cold.replace(false) {
+            self.cold.take(inlet.place.get(), &self.inlets);
+            self.hot.push(lane, &self.inlets);
         }
     }
 
@@ -305,18 +343,18 @@ impl Inbox {
 
     fn tidy(&self) {
         let mut at = 0;
-        while at < self.hot_len.get() {
-            let lane = self.hot.get(at).map_or(0, Cell::get);
+        while let Some(lane) = self.hot.all().get(at).map(Cell::get) {
             let Some(inlet) = self.inlets.get(lane as usize) else {
                 return;
             };
             let ready = inlet.receiver.get().is_some_and(Receiver::is_ready);
             if inlet.can_be_freed() && !ready {
-                take(&self.hot, &self.hot_len, at);
+                self.hot.take(at, &self.inlets);
                 self.free(lane, inlet);
-            } else if inlet.idle.get() > IDLE_ROUNDS && !ready && self.hot_len.get() > ALWAYS_HOT {
-                take(&self.hot, &self.hot_len, at);
-                push(&self.cold, &self.cold_len, lane);
+            } else if inlet.idle.get() > IDLE_ROUNDS && !ready && self.hot.len() > ALWAYS_HOT {
+                self.hot.take(at, &self.inlets);
+                inlet.is_cold.set(true);
+                self.cold.push(lane, &self.inlets);
                 if let Some(receiver) = inlet.receiver.get() {
                     receiver.ask();
                 }
@@ -372,11 +410,8 @@ impl Inbox {
         self.wake.event()?.clear();
         self.bells.set_armed();
         let polled = || {
-            let hot = self.hot.get(..self.hot_len.get()).unwrap_or(&[]);
-            let cold = self.cold.get(..self.cold_len.get()).unwrap_or(&[]);
-            hot.iter()
-                .chain(cold)
-                .filter_map(|lane| self.inlets.get(lane.get() as usize)?.receiver.get())
+            let all = self.hot.all().iter().chain(self.cold.all());
+            all.filter_map(|lane| self.inlets.get(lane.get() as usize)?.receiver.get())
         };
         polled().for_each(Receiver::ask);
         // Pairs with Sender::must_tell: from here on a sender sees the question, or we its message.
@@ -411,7 +446,7 @@ impl Inbox {
 #[cfg(test)]
 impl Inbox {
     pub fn hot_lanes(&self) -> usize {
-        self.hot_len.get()
+        self.hot.len()
     }
 
     pub fn base(&self) -> *mut u8 {
@@ -446,21 +481,6 @@ impl Inbox {
         for lane in 0..self.layout.lanes {
             self.bells.lane(lane).store(0, Ordering::Relaxed);
         }
-    }
-}
-
-fn take(list: &[Cell<u16>], len: &Cell<usize>, at: usize) {
-    let last = len.get() - 1;
-    if let (Some(a), Some(b)) = (list.get(at), list.get(last)) {
-        a.set(b.get());
-        len.set(last);
-    }
-}
-
-fn push(list: &[Cell<u16>], len: &Cell<usize>, lane: u16) {
-    if let Some(place) = list.get(len.get()) {
-        place.set(lane);
-        len.set(len.get() + 1);
     }
 }
 

@@ -1,4 +1,5 @@
-//! The layout of an interface's segment: constants ("facts"), doorbells, the table of lanes, the lanes.
+//! The layout of an interface's segment: constants ("facts"), doorbells, a bit for each lane that rang, the table of lanes, the
+//! lanes.
 //!
 //! The owner writes the facts once, before anybody can know the address; a process that attaches copies them once and
 //! uses them only after `check`. A lane's state word passes between the owner and senders: free → taken by a sender →
@@ -9,11 +10,12 @@ use crate::ucs::sync::{AtomicU32, AtomicU64, Ordering, fence, word32, word64};
 use crate::ucs::{Result, Status};
 
 const MAGIC: u64 = u64::from_le_bytes(*b"ferrushm");
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 /// The facts lie before this, each bell on lines of its own behind it.
 const DOORBELL_AT: usize = 256;
 const ARMED_AT: usize = 384;
 const CLOSED_AT: usize = 512;
+const RUNG_AT: usize = 640;
 const TABLE_AT: usize = 1024;
 const PAGE: usize = 4096;
 
@@ -23,6 +25,8 @@ pub const WIDE_LANES: u32 = 8;
 pub const MAX_LANES: u32 = 512;
 /// Address space that one interface's segment may take.
 const MAX_BYTES: usize = 1 << 30;
+/// A bit for each lane.
+const RUNG_WORDS: usize = MAX_LANES as usize / u64::BITS as usize;
 
 /// The constant part of an interface's segment.
 #[repr(C)]
@@ -42,6 +46,7 @@ pub struct Facts {
 }
 
 const _: () = assert!(size_of::<Facts>() <= DOORBELL_AT);
+const _: () = assert!(RUNG_AT + RUNG_WORDS * size_of::<u64>() <= TABLE_AT);
 
 /// A `Shape` as it stands in memory.
 #[repr(C)]
@@ -218,9 +223,47 @@ impl Bells {
         self.word(ARMED_AT)
     }
 
-    /// A sender rings the doorbell. If it returns true, the sender must wake the owner.
-    pub fn ring(&self) -> bool {
+    fn rung(&self, word: usize) -> &AtomicU64 {
+        let at = RUNG_AT + word % RUNG_WORDS * size_of::<u64>();
+        // SAFETY: aligned, inside the head of the segment, only used as an atomic.
+        unsafe { word64(self.base.wrapping_add(at)) }
+    }
+
+    /// The owner has to look at a lane when it next looks at any.
+    pub fn mark(&self, lane: u32) {
+        let bit = 1 << (lane % u64::BITS);
+        // Release: pairs with the Acquire in `take_rung`; the lane's state comes before.
+        self.rung((lane / u64::BITS) as usize)
+            .fetch_or(bit, Ordering::Release);
+    }
+
+    /// Has the owner look at a lane, in its next progress.
+    pub fn call(&self, lane: u32) {
+        self.mark(lane);
+        // SeqCst: pairs with Inbox::look.
         self.doorbell().fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// The lanes to look at, each once for any number of calls. Senders may name lanes that there are not.
+    pub fn take_rung(&self) -> impl Iterator<Item = u32> {
+        let take = |word: usize| match self.rung(word).load(Ordering::Relaxed) {
+            0 => 0,
+            // Acquire: pairs with the Release in `mark`.
+            _ => self.rung(word).swap(0, Ordering::Acquire),
+        };
+        (0..RUNG_WORDS).flat_map(move |word| {
+            let mut bits = take(word);
+            core::iter::from_fn(move || {
+                let bit = bits.trailing_zeros();
+                bits &= bits.wrapping_sub(1);
+                (bit < u64::BITS).then_some(word as u32 * u64::BITS + bit)
+            })
+        })
+    }
+
+    /// The sender of a lane calls the owner. If it returns true, the sender must wake the owner.
+    pub fn ring(&self, lane: u32) -> bool {
+        self.call(lane);
         // SeqCst: pairs with the barrier between `set_armed` and the owner's look at the doorbell:
         // one of the two sees the other.
         fence(Ordering::SeqCst);
@@ -322,6 +365,22 @@ mod tests {
         assert_eq!(layout.lane_of(layout.head_bytes() - 1), None);
         assert_eq!(layout.bytes(), end);
         assert!(end < 32 << 20, "{end}");
+    }
+
+    #[test]
+    fn each_lane_that_was_called_for_is_told_once() {
+        let mut head = vec![0u64; TABLE_AT / size_of::<u64>()];
+        // SAFETY: the words in front of the table, which outlive the bells.
+        let bells = unsafe { Bells::new(head.as_mut_ptr().cast()) };
+        let rung = || bells.take_rung().collect::<Vec<_>>();
+        assert_eq!(rung(), []);
+        let lanes = [0, 1, 63, 64, 200, MAX_LANES - 1];
+        for lane in lanes.into_iter().chain([200]) {
+            bells.call(lane);
+        }
+        assert_eq!(rung(), lanes);
+        assert_eq!(rung(), []);
+        assert_eq!(bells.doorbell().load(Ordering::Relaxed), 7);
     }
 
     #[test]

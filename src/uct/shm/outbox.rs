@@ -196,17 +196,18 @@ impl Peer {
             if pidfd::start_time(seen.pid()).is_none() {
                 // Acquire, Relaxed: only the word itself passes.
                 let _ = word.compare_exchange(seen.0, next.0, Ordering::Acquire, Ordering::Relaxed);
+                self.bells.call(lane);
             }
         }
-        // SeqCst: pairs with Inbox::look.
-        self.bells.doorbell().fetch_add(1, Ordering::SeqCst);
     }
 
     /// Rings the owner's doorbell; wakes it if it sleeps.
     #[cold]
     pub fn ring_bell(&self, sender: &Sender) {
         sender.clear_question();
-        if self.bells.ring() {
+        if let Some((lane, _)) = self.lane.get()
+            && self.bells.ring(lane)
+        {
             self.attached.wake_owner();
         }
     }
@@ -306,8 +307,7 @@ impl Drop for Peer {
                 Ordering::Release,
                 Ordering::Relaxed,
             );
-            // SeqCst: pairs with Inbox::look.
-            self.bells.doorbell().fetch_add(1, Ordering::SeqCst);
+            self.bells.call(lane);
         }
     }
 }

@@ -139,7 +139,7 @@ fn who_sleeps_is_poked() {
             send(sender, 7);
             if sender.must_tell() {
                 sender.clear_question();
-                if bells.ring() {
+                if bells.ring(0) {
                     poke.store(true, Ordering::Release);
                 }
             }
