@@ -55,6 +55,7 @@ use crate::wire::header::{AmId, Header, SequencedHdr, WireupHdr};
 use crate::wire::id::{EpId, EpName, RequestId, RequestName};
 use core::cell::{Cell, OnceCell, RefCell, UnsafeCell};
 use core::ffi::c_void;
+use smallvec::SmallVec;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
@@ -119,7 +120,7 @@ impl Task {
 
     /// A control message.
     pub fn control<H: Header>(id: AmId, header: &H, rest: &[u8]) -> Task {
-        let mut bytes = vec![0; H::LEN + rest.len()];
+        let mut bytes = SmallVec::from_elem(0, H::LEN + rest.len());
         let mut w = Writer::new(&mut bytes);
         header.encode(&mut w);
         w.bytes(rest);
@@ -135,7 +136,8 @@ impl Task {
 /// A control message.
 pub struct Control {
     pub id: AmId,
-    pub bytes: Vec<u8>,
+    /// Most are a header, which needs no memory of its own.
+    pub bytes: SmallVec<[u8; 48]>,
 }
 
 /// A control message in upstream's format.
@@ -546,20 +548,35 @@ impl Ep {
             self.fail_task(&task, e);
             return;
         }
-        self.send_queue.push_back(task);
-        self.send_queued();
+        if !self.send_queue.is_clear() {
+            self.send_queue.push_back(task);
+            self.send_queued();
+        } else if self.defers() {
+            self.send_queue.push_back(task);
+            self.report_replies();
+        } else {
+            self.send_from(Some(task));
+        }
     }
 
     /// Sends the queue, unless the transport will call for it.
     fn send_queued(&self) {
-        if self.send_queue.is_blocked()
-            || self.is_loopback() && self.worker().endpoints().loopback.defers(self.id.get())
-        {
+        if self.send_queue.is_blocked() || self.defers() {
             self.report_replies();
-            return;
+        } else {
+            self.send_from(None);
         }
+    }
+
+    /// Whether its queue waits until another endpoint of the worker to itself has sent.
+    fn defers(&self) -> bool {
+        self.is_loopback() && self.worker().endpoints().loopback.defers(self.id.get())
+    }
+
+    /// Sends a task that stands in front of an empty queue, and what is queued meanwhile.
+    fn send_from(&self, mut first: Option<Task>) {
         let _pin = Pin::new(self);
-        while self.pump().is_err() && !self.wait_for_room() {}
+        while self.pump(first.take()).is_err() && !self.wait_for_room() {}
         self.report_replies();
         self.send_deferred();
     }
@@ -621,10 +638,10 @@ impl Ep {
         self.remote_uuid.get() == self.worker().uuid
     }
 
-    /// Sends the queue. `NO_RESOURCE` when the transport has no room.
-    fn pump(&self) -> Result<()> {
+    /// Sends the queue, with a task in front of it. `NO_RESOURCE` when the transport has no room.
+    fn pump(&self, mut first: Option<Task>) -> Result<()> {
         while self.may_send() && !self.send_queue.is_held() {
-            let Some(mut task) = self.send_queue.pop_front() else {
+            let Some(mut task) = first.take().or_else(|| self.send_queue.pop_front()) else {
                 self.on_queue_empty();
                 return Ok(());
             };
@@ -652,6 +669,9 @@ impl Ep {
                     self.fail_task(&task, e);
                 }
             }
+        }
+        if let Some(task) = first {
+            self.send_queue.push_front(task);
         }
         Ok(())
     }
@@ -752,7 +772,7 @@ unsafe extern "C" fn has_room(req: *mut uct_pending_req_t) -> ucs_status_t {
         ep.advance(ConnectionEvent::Ready);
         (ep.hooks().on_ready)(&ep);
     }
-    let code = match ep.pump() {
+    let code = match ep.pump(None) {
         Err(e) if ep.may_send() => {
             ep.send_queue.set_blocked(true);
             e.code()

@@ -166,7 +166,7 @@ impl Ep {
         if manager {
             s.push_str("#                 lane[0]: cm tcp\n");
         }
-        for (n, lane) in self.lanes().into_iter().enumerate() {
+        for (n, lane) in self.lanes().enumerate() {
             let role = match n.checked_sub(1) {
                 None => "am".to_owned(),
                 Some(bulk) => format!("rma_bw#{bulk}"),

@@ -414,8 +414,12 @@ impl Ep {
         }
         // A peer that has heard of a failed rail may have sent requests before.
         let peer_lives = usable || self.is_aborting() && self.rails.has_failed();
-        let sends_close = usable && self.is_aborting();
-        self.remove_from_tables(peer_lives);
+        // What an endpoint that is its own peer has sent was received within each send.
+        let is_over = end == End::Flushed
+            && self.is_paired_with(self.name_for_peers())
+            && self.delivers_at_once();
+        let sends_close = usable && self.is_aborting() && !is_over;
+        self.remove_from_tables(peer_lives && !is_over);
         if usable && end == End::Forced {
             self.answer_upstream_without_progress();
             self.hand_over_receives();
@@ -487,6 +491,9 @@ impl Ep {
     /// Replaces the queue by replies that the peer waits for, and by messages that abort the others. The requests
     /// complete in `abandon`.
     fn abort_queue(&self) {
+        if !self.has_queue() {
+            return;
+        }
         let uuid = self.worker().uuid;
         let queue = self.send_queue.replace_queue(VecDeque::new());
         let mut replies = VecDeque::new();

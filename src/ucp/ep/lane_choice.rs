@@ -172,7 +172,7 @@ impl Ep {
     }
 
     /// The lanes that it has opened.
-    pub fn lanes(&self) -> Vec<Lane> {
+    pub fn lanes(&self) -> impl Iterator<Item = Lane> {
         self.lanes.all()
     }
 
@@ -183,18 +183,25 @@ impl Ep {
 
     /// Whether messages go to a peer on this host, by memory that both share.
     pub fn is_same_host(&self) -> bool {
+        self.message_device() == Some(UCT_DEVICE_TYPE_SHM)
+    }
+
+    /// Whether the device of the message lane has the peer's handler called within each send.
+    pub fn delivers_at_once(&self) -> bool {
+        self.message_device() == Some(UCT_DEVICE_TYPE_SELF)
+    }
+
+    /// The kind of the message lane's device.
+    fn message_device(&self) -> Option<uct_device_type_t> {
         let w = self.worker();
-        self.lane.get().is_some_and(|lane| {
-            let device = &w.context().resources[w.ifaces[lane.iface].resource].device;
-            device.kind == UCT_DEVICE_TYPE_SHM
-        })
+        let iface = &w.ifaces[self.lane.get()?.iface];
+        Some(w.context().resources[iface.resource].device.kind)
     }
 
     /// Transport and device of each lane.
     pub fn lane_names(&self) -> Vec<(&'static CStr, &'static CStr)> {
         let w = self.worker();
         self.lanes()
-            .iter()
             .map(|lane| {
                 let r = &w.context().resources[w.ifaces[lane.iface].resource];
                 (

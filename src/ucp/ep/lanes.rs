@@ -8,6 +8,7 @@
 use crate::c::*;
 use crate::ucp::worker_core::OpenIface;
 use core::cell::{OnceCell, RefCell};
+use smallvec::SmallVec;
 
 /// The place of a lane in the array of its endpoint.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -76,7 +77,8 @@ const CAPABILITIES: usize = 4;
 /// The lanes of one endpoint. None is removed before the endpoint ends.
 #[derive(Default)]
 pub struct Lanes {
-    all: RefCell<Vec<Lane>>,
+    /// Most endpoints have one.
+    all: RefCell<SmallVec<[Lane; 1]>>,
     /// The lane for each capability, once it was asked for; `Some(None)` if there is none.
     by_capability: [OnceCell<Option<Lane>>; CAPABILITIES],
 }
@@ -92,8 +94,6 @@ impl Lanes {
             iface,
             entry,
         };
-        // Most endpoints have one lane.
-        all.reserve_exact(1);
         all.push(lane);
         lane
     }
@@ -114,9 +114,9 @@ impl Lanes {
         self.all.borrow().first().copied()
     }
 
-    /// All lanes, in order.
-    pub fn all(&self) -> Vec<Lane> {
-        self.all.borrow().clone()
+    /// All lanes, in order, also those that are added meanwhile.
+    pub fn all(&self) -> impl Iterator<Item = Lane> {
+        (0..).map_while(|i| self.all.borrow().get(i).copied())
     }
 
     /// Whether one of them is this transport endpoint.
@@ -141,7 +141,7 @@ mod tests {
         let second = lanes.add(handle(16), 4, 1);
         assert!(second.index > first.index);
         assert_eq!(lanes.first(), Some(first));
-        assert_eq!(lanes.all(), [first, second]);
+        assert!(lanes.all().eq([first, second]));
         assert!(lanes.has(handle(16)) && !lanes.has(handle(24)));
     }
 

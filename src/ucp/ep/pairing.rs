@@ -78,6 +78,9 @@ impl ReturnPaths {
     }
 
     fn remove(&mut self, remote: EpName) -> Option<ReturnPath> {
+        if self.by_remote.is_empty() {
+            return None;
+        }
         let (_, path) = self.by_remote.remove(&remote)?;
         if self.by_age.len() > 2 * self.by_remote.len() + REMOVED_KEPT {
             let mut by_age = core::mem::take(&mut self.by_age);

@@ -269,14 +269,15 @@ impl SendQueue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ucp::ep::Control;
-    use crate::wire::header::AmId;
+    use crate::wire::header::{AmId, CloseHdr};
+    use crate::wire::id::EpName;
 
     fn control() -> Task {
-        Task::Control(Box::new(Control {
-            id: AmId::Close,
-            bytes: Vec::new(),
-        }))
+        let header = CloseHdr {
+            ep: EpName::default(),
+            forced: 0,
+        };
+        Task::control(AmId::Close, &header, &[])
     }
 
     fn routed(shared: bool) -> SendQueue {

@@ -93,10 +93,7 @@ fn endpoint(ep: &Ep) -> String {
     object.text("name", &ep.name());
     object.text("peer", &format!("{:#x}", ep.remote_uuid.get()));
     object.text("state", &ep.state_text());
-    let lanes = ep
-        .lanes()
-        .into_iter()
-        .map(|lane| text(&ep.name_of(lane.iface)));
+    let lanes = ep.lanes().map(|lane| text(&ep.name_of(lane.iface)));
     object.list("lanes", &lanes.collect::<Vec<_>>());
     object.json("sent", &ep.sent.to_json());
     let rails = ep.rail_parts().map(|(lane, parts)| {

@@ -442,7 +442,15 @@ fn join(worker: &Core, ep: &Ep, iface: usize, key: u64, release: Release) -> Res
 /// An endpoint ends, or its peer is none of upstream's: its lanes are closed that it does not close itself.
 pub fn unlink(worker: &Core, ep: u64) {
     let connections = &worker.wireup().upstream;
-    let Some(connection) = connections.by_ep.borrow_mut().remove(&ep) else {
+    let found = {
+        let mut by_ep = connections.by_ep.borrow_mut();
+        // Few processes have any.
+        if by_ep.is_empty() {
+            return;
+        }
+        by_ep.remove(&ep)
+    };
+    let Some(connection) = found else {
         return;
     };
     let keys = connection.others.iter().chain([&connection.key]);
