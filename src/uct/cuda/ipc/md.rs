@@ -128,6 +128,11 @@ impl Transport for CudaIpcTransport {
         &["cuda"]
     }
 
+    /// Where there is no driver nobody is troubled with it.
+    fn is_only_by_name(&self, _config: &Config) -> bool {
+        !driver::is_wanted()
+    }
+
     fn config(&self) -> &'static Table {
         &config::IFACE
     }
