@@ -4,23 +4,24 @@
 #![forbid(unsafe_code)]
 
 use crate::c;
+use core::num::NonZero;
 use std::io;
 
-/// An error status: always negative, one byte, as `ucs_status_t`.
+/// An error status: always negative, one byte, as `ucs_status_t`. Never zero, so that `Result<()>` is C's status.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(transparent)]
-pub struct Status(c::ucs_status_t);
+pub struct Status(NonZero<c::ucs_status_t>);
 
 pub type Result<T> = core::result::Result<T, Status>;
 
 macro_rules! statuses {
     ($($name:ident = $c:ident, $text:literal;)*) => {
         impl Status {
-            $(pub const $name: Status = Status(c::$c);)*
+            $(pub const $name: Status = Status(NonZero::new(c::$c).unwrap());)*
 
             /// The sentence for this status; unknown values have one too.
             pub const fn text(self) -> &'static str {
-                match self.0 {
+                match self.0.get() {
                     $(c::$c => $text,)*
                     _ => "Unknown error",
                 }
@@ -66,12 +67,15 @@ statuses! {
 impl Status {
     /// The C code.
     pub const fn code(self) -> c::ucs_status_t {
-        self.0
+        self.0.get()
     }
 
     /// An error from a C code; `None` for OK and INPROGRESS.
     pub const fn from_code(code: c::ucs_status_t) -> Option<Status> {
-        if code < 0 { Some(Status(code)) } else { None }
+        match NonZero::new(code) {
+            Some(code) if code.get() < 0 => Some(Status(code)),
+            _ => None,
+        }
     }
 
     /// The length that a C function returns, or the status in its place, which is negative.
@@ -161,10 +165,10 @@ impl core::fmt::Display for Status {
 
 /// The sentence for any code that a function of C answered.
 pub const fn text_of(code: c::ucs_status_t) -> &'static str {
-    match code {
-        c::UCS_OK => "Success",
-        c::UCS_INPROGRESS => "Operation in progress",
-        error => Status(error).text(),
+    match NonZero::new(code) {
+        None => "Success",
+        Some(code) if code.get() == c::UCS_INPROGRESS => "Operation in progress",
+        Some(error) => Status(error).text(),
     }
 }
 
@@ -172,6 +176,6 @@ pub const fn text_of(code: c::ucs_status_t) -> &'static str {
 pub const fn code_of(r: &Result<()>) -> c::ucs_status_t {
     match r {
         Ok(()) => c::UCS_OK,
-        Err(e) => e.0,
+        Err(e) => e.0.get(),
     }
 }
