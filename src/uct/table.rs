@@ -112,6 +112,36 @@ fn missing(p: *const c_void, len: usize) -> bool {
     len > 0 && p.is_null()
 }
 
+/// A message without an address of its payload, which is right without payload alone. Out of line, so that others pay
+/// nothing for it.
+#[cold]
+#[inline(never)]
+fn am_without_address<I: Iface>(ep: &EpBox<I>, id: u8, header: u64, len: usize) -> ucs_status_t {
+    if foreign(id) || len > 0 {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    let nothing = core::ptr::NonNull::dangling().as_ptr();
+    // SAFETY: no byte is read.
+    code_of(&unsafe { I::am_short(ep, id, header, nothing, 0) })
+}
+
+/// As `am_without_address`, a put.
+#[cold]
+#[inline(never)]
+fn put_without_address<I: Iface>(
+    ep: &EpBox<I>,
+    len: usize,
+    remote: u64,
+    rkey: uct_rkey_t,
+) -> ucs_status_t {
+    if len > 0 {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    let nothing = core::ptr::NonNull::dangling().as_ptr();
+    // SAFETY: no byte is read.
+    code_of(&unsafe { I::put_short(ep, nothing, 0, remote, rkey) })
+}
+
 /// Whether the id is not for users.
 #[inline]
 fn foreign(id: u8) -> bool {
@@ -169,7 +199,7 @@ macro_rules! face_shim {
 }
 
 ep_shim! { fn am_short<I: Iface>(ep, id: u8, header: u64, payload: *const c_void, len: c_uint) -> ucs_status_t {
-    if foreign(id) || missing(payload, len as usize) { return UCS_ERR_INVALID_PARAM }
+    if payload.is_null() || foreign(id) { return am_without_address(ep, id, header, len as usize) }
     // SAFETY: the user's payload, readable for `len`.
     code_of(&unsafe { I::am_short(ep, id, header, payload.cast(), len as usize) })
 }}
@@ -196,7 +226,7 @@ ep_shim! { fn am_zcopy<I: Iface>(ep, id: u8, header: *const c_void, header_len: 
 }}
 
 ep_shim! { fn put_short<I: Iface>(ep, src: *const c_void, len: c_uint, remote: u64, rkey: uct_rkey_t) -> ucs_status_t {
-    if missing(src, len as usize) { return UCS_ERR_INVALID_PARAM }
+    if src.is_null() { return put_without_address(ep, len as usize, remote, rkey) }
     // SAFETY: the user's buffer and key.
     code_of(&unsafe { I::put_short(ep, src.cast(), len as usize, remote, rkey) })
 }}
