@@ -84,6 +84,7 @@ impl Completion {
     }
 
     /// Counts one operation down; the last one calls the user. The first error sticks.
+    #[inline]
     pub fn complete(self, status: Result<()>) {
         if self.0.is_null() {
             return;

@@ -3,6 +3,7 @@
 use super::device::{Device, check, errno};
 use crate::c::verbs::*;
 use core::ffi::c_int;
+use core::mem::MaybeUninit;
 use core::ptr::{NonNull, null_mut};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
@@ -47,9 +48,14 @@ impl Drop for Channel {
     }
 }
 
+/// The driver's functions that are called for each message.
+type PollQueue = unsafe extern "C" fn(*mut ibv_cq, c_int, *mut ibv_wc) -> c_int;
+type PostSend = unsafe extern "C" fn(*mut ibv_qp, *mut ibv_send_wr, *mut *mut ibv_send_wr) -> c_int;
+
 /// A completion queue with a channel of its own.
 pub struct CompletionQueue {
     queue: NonNull<ibv_cq>,
+    poll: PollQueue,
     channel: Channel,
     device: Arc<Device>,
 }
@@ -61,6 +67,7 @@ impl CompletionQueue {
     }
 
     pub(super) fn make(device: &Arc<Device>, length: usize) -> io::Result<CompletionQueue> {
+        let poll = device.ops().poll_cq.ok_or(io::ErrorKind::Unsupported)?;
         let channel = Channel::new(device)?;
         let length = c_int::try_from(length).map_err(|_| io::ErrorKind::InvalidInput)?;
         // SAFETY: an open context and its channel; vector 0 is there on every device.
@@ -70,6 +77,7 @@ impl CompletionQueue {
         };
         Ok(CompletionQueue {
             queue: NonNull::new(queue).ok_or_else(errno)?,
+            poll,
             channel,
             device: Arc::clone(device),
         })
@@ -82,11 +90,8 @@ impl CompletionQueue {
     /// Takes completions off; answers how many of `into` are filled.
     #[inline]
     pub fn poll(&self, into: &mut [ibv_wc]) -> io::Result<usize> {
-        let Some(poll) = self.device.ops().poll_cq else {
-            return Err(io::ErrorKind::Unsupported.into());
-        };
         // SAFETY: a live queue and so many writable completions.
-        let n = unsafe { poll(self.queue.as_ptr(), into.len() as c_int, into.as_mut_ptr()) };
+        let n = unsafe { (self.poll)(self.queue.as_ptr(), into.len() as c_int, into.as_mut_ptr()) };
         usize::try_from(n).map_err(|_| errno())
     }
 
@@ -211,6 +216,7 @@ pub struct Route {
 /// A queue pair of any kind. Whoever owns it also owns its queues, and drops them after it.
 pub(super) struct RawPair {
     pair: NonNull<ibv_qp>,
+    post: PostSend,
     caps: Caps,
     pub(super) device: Arc<Device>,
 }
@@ -242,10 +248,12 @@ impl RawPair {
             qp_type: kind,
             sq_sig_all: 0,
         };
+        let post = device.ops().post_send.ok_or(io::ErrorKind::Unsupported)?;
         // SAFETY: an open domain and an initialized struct of live queues.
         let pair = unsafe { (device.table.ibv_create_qp)(device.domain(), &mut init) };
         Ok(RawPair {
             pair: NonNull::new(pair).ok_or_else(errno)?,
+            post,
             caps: Caps {
                 send_queue: init.cap.max_send_wr,
                 send_sges: init.cap.max_send_sge,
@@ -284,12 +292,12 @@ impl RawPair {
     /// the call. What else it names must live until it completes.
     #[inline]
     pub(super) unsafe fn post(&self, request: &mut ibv_send_wr) -> io::Result<()> {
-        let Some(post) = self.device.ops().post_send else {
-            return Err(io::ErrorKind::Unsupported.into());
-        };
-        let mut bad = null_mut();
+        let mut bad = MaybeUninit::uninit();
         // SAFETY: a live queue pair, an initialized request; its memory by the caller's promise.
-        check(unsafe { post(self.pair.as_ptr(), request, &mut bad) })
+        match unsafe { (self.post)(self.pair.as_ptr(), request, bad.as_mut_ptr()) } {
+            0 => Ok(()),
+            code => check(code),
+        }
     }
 }
 
@@ -380,7 +388,7 @@ impl QueuePair {
     /// Posts without the object.
     pub fn poster(&self) -> Poster {
         Poster {
-            post: self.pair.device.ops().post_send,
+            post: Some(self.pair.post),
             pair: self.pair.raw(),
         }
     }
@@ -406,9 +414,6 @@ impl QueuePair {
         unsafe { self.pair.post(request) }
     }
 }
-
-/// The driver's function.
-type PostSend = unsafe extern "C" fn(*mut ibv_qp, *mut ibv_send_wr, *mut *mut ibv_send_wr) -> c_int;
 
 /// Posts to a queue pair whose owner keeps it.
 #[derive(Clone, Copy)]

@@ -208,6 +208,46 @@ impl AmTable {
         true
     }
 
+    /// Passes a message that stands in a descriptor to the handler of its id: to the short handler if that is for it, else,
+    /// after `restore`, to the other. `false`: the user keeps the descriptor.
+    ///
+    /// # Safety
+    /// `data` must be readable for `len` bytes, and stand in a descriptor after `restore`.
+    #[inline(always)]
+    pub unsafe fn invoke_desc(
+        &self,
+        id: u8,
+        data: *mut u8,
+        len: usize,
+        restore: impl FnOnce(),
+    ) -> bool {
+        let Some(slot) = self.handlers.get(id as usize) else {
+            restore();
+            // SAFETY: as promised by the caller.
+            return unsafe { self.internal(id, data, len) } != UCS_INPROGRESS;
+        };
+        let h = slot.get();
+        if let Some(rest) = len.checked_sub(size_of::<u64>())
+            && let Some(short) = h.short.filter(|_| rest <= h.short_max)
+        {
+            // SAFETY: by the caller's promise.
+            let word = unsafe { data.cast::<u64>().read_unaligned() };
+            // SAFETY: by the caller's promise, behind the word.
+            let rest = unsafe { Payload::new(data.wrapping_add(size_of::<u64>()), rest) };
+            // SAFETY: the handler with its argument, as set.
+            unsafe { short(h.arg, word, rest) };
+            return true;
+        }
+        restore();
+        if crate::ucs::log::enabled(crate::ucs::log::Level::TraceData) {
+            // SAFETY: as promised by the caller.
+            unsafe { self.log(UCT_AM_TRACE_TYPE_RECV, id, data, len) };
+        }
+        let flags = UCT_CB_PARAM_FLAG_DESC;
+        // SAFETY: the user's handler with its argument, as set.
+        unsafe { (h.cb)(h.arg, data.cast(), len, flags) != UCS_INPROGRESS }
+    }
+
     pub fn set_tracer(&self, tracer: uct_am_tracer_t, arg: *mut c_void) {
         self.tracer.set((tracer, arg));
     }

@@ -194,6 +194,18 @@ impl DescPool {
         })
     }
 
+    /// As `OwnedDesc::restore`, of the descriptor with this payload.
+    ///
+    /// # Safety
+    /// It must be one of this pool, in the hands of the caller.
+    #[inline(always)]
+    pub unsafe fn restore(&self, payload: *mut u8) {
+        // SAFETY: by the caller's promise it begins so many bytes before.
+        let block = unsafe { NonNull::new_unchecked(payload.wrapping_sub(self.0.payload_at)) };
+        // SAFETY: a descriptor of the pool.
+        unsafe { write_slot(block, &self.0) };
+    }
+
     #[cold]
     fn grow(&self) -> NonNull<u8> {
         // SAFETY: the layout is not empty.

@@ -1,5 +1,5 @@
-//! `Loan`: bytes of a queue that a second thread may use while the queue's owner does not. `Sleep`: the sleep of that
-//! thread, which the owner ends when it lends.
+//! `Loan`: bytes, or other elements, of a queue that a second thread may use while the queue's owner does not. `Sleep`:
+//! the sleep of that thread, which the owner ends when it lends.
 //!
 //! The owner uses its queue without lock or fence. It sets `inside` and reads `taken`; the thread sets `taken`, has the
 //! kernel run a barrier on every thread of the process (`sync::barrier`), and reads `inside`. So at least one of them sees
@@ -9,17 +9,19 @@
 use crate::ucs::sync::{
     AtomicBool, AtomicPtr, AtomicUsize, Ordering, barrier, compiler_barrier, pause,
 };
+use core::ops::Range;
 
 /// One per queue. A queue of which nothing was lent yet, or nothing since `take_back`, may be used at once.
 pub struct Loan {
     /// The owner uses the queue: nothing below may be read.
     inside: AtomicBool,
-    /// The thread uses the bytes: the owner has to wait.
+    /// The thread uses what is lent: the owner has to wait.
     taken: AtomicBool,
-    /// The bytes that are lent.
+    /// The bytes that are lent, if it is bytes.
     start: AtomicPtr<u8>,
+    /// How many bytes or elements are lent. Only the owner changes it.
     len: AtomicUsize,
-    /// Bytes that the thread has used since the owner's last `take_back`.
+    /// How many of them the thread has used since the owner's last `take_back`.
     used: AtomicUsize,
 }
 
@@ -44,20 +46,39 @@ impl Loan {
     pub unsafe fn lend(&self, bytes: &[u8]) {
         self.start
             .store(bytes.as_ptr().cast_mut(), Ordering::Relaxed);
-        // Release: pairs with the Acquire in `use_bytes`, also where the owner was never inside.
-        self.len.store(bytes.len(), Ordering::Release);
+        self.lend_count(bytes.len());
+    }
+
+    /// Of the owner: lends so many elements until the next `take_back`; none ends the loan.
+    #[inline]
+    pub fn lend_count(&self, count: usize) {
+        self.extend(count);
         self.inside.store(false, Ordering::Release);
     }
 
-    /// Of the owner, if bytes are lent: it may use the queue again when this returns. Returns how many bytes the thread
-    /// has used. Does not wait for a thread that `exists` says has gone, as in a child of fork().
+    /// Of the owner, while elements are lent: lends others behind them, so that they are `count`. Nothing has to be taken
+    /// back for it.
+    #[inline(always)]
+    pub fn extend(&self, count: usize) {
+        // Release: pairs with the Acquire in `use_range`, also where the owner was never inside.
+        self.len.store(count, Ordering::Release);
+    }
+
+    /// Of the owner: how many are lent, what the thread has used of them included.
+    #[inline(always)]
+    pub fn lent(&self) -> usize {
+        self.len.load(Ordering::Relaxed)
+    }
+
+    /// Of the owner, if anything is lent: it may use the queue again when this returns. Returns how much the thread has
+    /// used. Does not wait for a thread that `exists` says has gone, as in a child of fork().
     #[inline]
     pub fn take_back(&self, exists: impl Fn() -> bool) -> usize {
         loop {
             // Relaxed: the thread's barrier orders this store before the load.
             self.inside.store(true, Ordering::Relaxed);
             compiler_barrier();
-            // Acquire: pairs with the Release in `use_bytes`, so that `used` is seen.
+            // Acquire: pairs with the Release in `use_range`, so that `used` is seen.
             if !self.taken.load(Ordering::Acquire) || !self.wait(&exists) {
                 break;
             }
@@ -67,15 +88,6 @@ impl Loan {
             self.used.store(0, Ordering::Relaxed);
         }
         used
-    }
-
-    /// Of the owner, as `take_back`, if the thread is not at work and has used nothing. Else `take_back` has to follow.
-    #[inline(always)]
-    pub fn try_take_back(&self) -> bool {
-        // As in `take_back`.
-        self.inside.store(true, Ordering::Relaxed);
-        compiler_barrier();
-        !self.taken.load(Ordering::Acquire) && self.used.load(Ordering::Relaxed) == 0
     }
 
     /// Waits until the thread has finished. Returns false if it does not exist.
@@ -94,35 +106,44 @@ impl Loan {
         true
     }
 
-    /// Whether bytes are lent. Of the thread: a hint, as the owner may be at work.
+    /// Whether anything is lent that is not used. Of the thread: a hint, as the owner may be at work.
     pub fn is_lent(&self) -> bool {
-        self.len.load(Ordering::Relaxed) > 0
+        self.len.load(Ordering::Relaxed) > self.used.load(Ordering::Relaxed)
     }
 
-    /// Of the thread: calls `f` with the bytes unless the owner uses its queue; `f` returns how many of them, from the
-    /// first on, are not needed any more. Returns that number.
-    pub fn use_bytes(&self, f: impl FnOnce(&[u8]) -> usize) -> usize {
+    /// Of the thread: calls `f` with the numbers of the elements that it has not used, unless the owner uses its queue;
+    /// `f` returns how many of them, from the first on, are not needed any more. Returns that number.
+    pub fn use_range(&self, f: impl FnOnce(Range<usize>) -> usize) -> usize {
         self.taken.store(true, Ordering::Relaxed);
         barrier();
-        let mut used = 0;
-        // Acquire: pairs with the Release in `lend`.
+        let mut newly = 0;
+        // Acquire: pairs with the Release in `lend_count`.
         if !self.inside.load(Ordering::Acquire) {
-            // Acquire: as above, where the owner lends for the first time and was never inside.
+            // Acquire: as above, where the owner lends for the first time and was never inside, and in `extend`.
             let len = self.len.load(Ordering::Acquire);
-            let start = self.start.load(Ordering::Relaxed);
-            if len > 0 {
-                // SAFETY: the owner has lent these bytes, and does not take them back before `taken` is false.
-                let bytes = unsafe { core::slice::from_raw_parts(start, len) };
-                used = f(bytes).min(len);
-                self.start
-                    .store(start.wrapping_add(used), Ordering::Relaxed);
-                self.len.store(len - used, Ordering::Relaxed);
-                self.used.fetch_add(used, Ordering::Relaxed);
+            let used = self.used.load(Ordering::Relaxed);
+            if len > used {
+                newly = f(used..len).min(len - used);
+                self.used.store(used + newly, Ordering::Relaxed);
             }
         }
         // Release: pairs with the Acquire in `take_back`.
         self.taken.store(false, Ordering::Release);
-        used
+        newly
+    }
+
+    /// As `use_range`, of bytes.
+    pub fn use_bytes(&self, f: impl FnOnce(&[u8]) -> usize) -> usize {
+        self.use_range(|range| {
+            // The number of the elements was read before, which orders.
+            let start = self.start.load(Ordering::Relaxed);
+            // SAFETY: the owner has lent these bytes, and does not take them back before `taken` is false.
+            f(
+                unsafe {
+                    core::slice::from_raw_parts(start.wrapping_add(range.start), range.len())
+                },
+            )
+        })
     }
 }
 
@@ -182,15 +203,30 @@ mod tests {
             0
         };
         assert_eq!(loan.use_bytes(rest), 0);
-        assert!(!loan.try_take_back());
         assert_eq!(loan.take_back(|| true), 2);
-        assert!(loan.try_take_back());
         assert_eq!(loan.use_bytes(|_| unreachable!()), 0);
         // SAFETY: as above.
         unsafe { loan.lend(&[]) };
         assert!(!loan.is_lent());
         assert_eq!(loan.use_bytes(|_| unreachable!()), 0);
         assert_eq!(loan.take_back(|| true), 0);
+    }
+
+    /// The owner lends more while the thread may be at work.
+    #[test]
+    fn a_loan_is_extended() {
+        let loan = Loan::default();
+        loan.lend_count(2);
+        assert_eq!(loan.use_range(|range| range.len()), 2);
+        assert!(!loan.is_lent());
+        loan.extend(5);
+        assert!(loan.is_lent() && loan.lent() == 5);
+        let next = |range: Range<usize>| {
+            assert_eq!(range, 2..5);
+            1
+        };
+        assert_eq!(loan.use_range(next), 1);
+        assert_eq!(loan.take_back(|| true), 3);
     }
 
     /// In a child of fork() whose parent's thread was using the bytes.
@@ -311,6 +347,47 @@ mod model {
             queue.touch();
             let used = thread.join().unwrap();
             assert_eq!(first + second, used);
+        });
+    }
+
+    /// Elements of a queue of two, the second of which the owner makes while the first is lent.
+    #[test]
+    fn an_element_that_is_lent_later_is_whole() {
+        struct Elements(Loan, [UnsafeCell<u8>; 2]);
+        // SAFETY: loom checks.
+        unsafe impl Send for Elements {}
+        // SAFETY: as above.
+        unsafe impl Sync for Elements {}
+        let make = |elements: &Elements, i: usize| {
+            // SAFETY: as above.
+            elements.1[i].with_mut(|place| unsafe { *place = 1 });
+        };
+        loom::model(move || {
+            let cells = [UnsafeCell::new(0), UnsafeCell::new(0)];
+            let elements = Arc::new(Elements(Loan::default(), cells));
+            let other = elements.clone();
+            let thread = thread::spawn(move || {
+                let mut used = 0;
+                for _ in 0..2 {
+                    used += other.0.use_range(|range| {
+                        for i in range.clone() {
+                            // SAFETY: as above.
+                            other.1[i].with(|place| assert_eq!(unsafe { *place }, 1));
+                        }
+                        range.len()
+                    });
+                }
+                used
+            });
+            make(&elements, 0);
+            elements.0.lend_count(1);
+            make(&elements, 1);
+            elements.0.extend(2);
+            let used = elements.0.take_back(|| true);
+            // What the thread has left is the owner's.
+            (used..2).for_each(|i| make(&elements, i));
+            elements.0.lend_count(0);
+            assert_eq!(thread.join().unwrap(), used);
         });
     }
 

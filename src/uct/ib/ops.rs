@@ -1,10 +1,13 @@
 //! Work requests as libibverbs has them.
 
+use crate::c::uct_iov_t;
 use crate::c::verbs::*;
 use crate::sys::verbs::Region;
 use crate::ucs::{Result, Status};
+use crate::uct::base::desc::OwnedDesc;
 use crate::uct::base::iov::Iov;
 use crate::uct::base::md::MemoryHandle;
+use core::cell::{Cell, UnsafeCell};
 use core::mem::MaybeUninit;
 use core::ptr::null_mut;
 
@@ -43,34 +46,6 @@ pub fn send(list: &mut [ibv_sge], flags: u32) -> ibv_send_wr {
 #[inline]
 pub fn write(list: &mut [ibv_sge], address: u64, rkey: u32, flags: u32) -> ibv_send_wr {
     request(IBV_WR_RDMA_WRITE, list, flags, remote(address, rkey))
-}
-
-#[inline]
-pub fn read(list: &mut [ibv_sge], address: u64, rkey: u32) -> ibv_send_wr {
-    request(IBV_WR_RDMA_READ, list, 0, remote(address, rkey))
-}
-
-/// A 64-bit addition, or with `swap` a swap of what equals `operand`. The word that was there comes to `list`.
-pub fn atomic(
-    list: &mut [ibv_sge],
-    operand: u64,
-    swap: Option<u64>,
-    address: u64,
-    rkey: u32,
-) -> ibv_send_wr {
-    let opcode = match swap {
-        Some(_) => IBV_WR_ATOMIC_CMP_AND_SWP,
-        None => IBV_WR_ATOMIC_FETCH_AND_ADD,
-    };
-    let to = ibv_send_wr_to {
-        atomic: ibv_send_wr_atomic {
-            remote_addr: address,
-            compare_add: operand,
-            swap: swap.unwrap_or(0),
-            rkey,
-        },
-    };
-    request(opcode, list, 0, to)
 }
 
 /// An entry of a list. `len` is at most the device's message size, which has 32 bits.
@@ -140,6 +115,144 @@ impl List {
     }
 }
 
+/// A request that is made anew each time, with its list. It does not move.
+pub struct Request(Box<UnsafeCell<Parts>>);
+
+/// What it consists of.
+pub struct Parts {
+    request: ibv_send_wr,
+    list: [ibv_sge; MAX_SGES],
+}
+
+impl Request {
+    pub fn new() -> Request {
+        let request = Request(Box::new(UnsafeCell::new(Parts {
+            request: request(IBV_WR_SEND, &mut [], 0, remote(0, 0)),
+            list: [entry(core::ptr::null(), 0, 0); MAX_SGES],
+        })));
+        // SAFETY: nobody else has it.
+        let parts = unsafe { request.parts() };
+        parts.request.sg_list = parts.list.as_mut_ptr();
+        request
+    }
+
+    /// The request, to be made and posted.
+    ///
+    /// # Safety
+    /// Nobody else may use it meanwhile.
+    #[inline(always)]
+    #[allow(clippy::mut_from_ref, reason = "by the caller's promise")]
+    pub unsafe fn parts(&self) -> &mut Parts {
+        // SAFETY: by the caller's promise.
+        unsafe { &mut *self.0.get() }
+    }
+}
+
+/// The entries of blocks that stand apart.
+#[inline(never)]
+fn fill(list: &mut [ibv_sge], blocks: &uct_iov_t, key: u32) {
+    for (i, place) in list.iter_mut().enumerate() {
+        let at = blocks.buffer.cast::<u8>();
+        *place = entry(
+            at.wrapping_add(i.wrapping_mul(blocks.stride)),
+            blocks.length,
+            key,
+        );
+    }
+}
+
+impl Parts {
+    /// Its list has this one entry.
+    #[inline(always)]
+    pub fn one(&mut self, entry: ibv_sge) {
+        self.list[0] = entry;
+        self.request.num_sge = 1;
+    }
+
+    /// Its list has the user's blocks, at most `max`, behind the first entry if there is one. `INVALID_PARAM` for more, and
+    /// without a memory handle.
+    #[inline]
+    pub fn blocks(&mut self, first: Option<ibv_sge>, iov: Iov<'_>, max: usize) -> Result<()> {
+        let mut count = 0;
+        if let Some(first) = first {
+            self.list[0] = first;
+            count = 1;
+        }
+        let most = (count + max).min(MAX_SGES);
+        for e in iov.entries() {
+            if e.length == 0 || e.count == 0 {
+                continue;
+            }
+            let blocks = e.count as usize;
+            if blocks > most - count {
+                return Err(Status::INVALID_PARAM);
+            }
+            // SAFETY: null or a live handle of the domain's.
+            let key = unsafe { Region::of_c(&e.memh) }?.local_key();
+            if e.count == 1 {
+                self.list[count] = entry(e.buffer.cast(), e.length, key);
+            } else {
+                fill(&mut self.list[count..count + blocks], e, key);
+            }
+            count += blocks;
+        }
+        self.request.num_sge = count as i32;
+        Ok(())
+    }
+
+    /// The first entry is this one.
+    pub fn set_first(&mut self, entry: ibv_sge) {
+        self.list[0] = entry;
+    }
+
+    #[inline(always)]
+    fn finish(&mut self, opcode: u32, flags: u32) -> &mut ibv_send_wr {
+        self.request.opcode = opcode;
+        self.request.send_flags = flags;
+        &mut self.request
+    }
+
+    /// A message.
+    #[inline(always)]
+    pub fn send(&mut self, flags: u32) -> &mut ibv_send_wr {
+        self.finish(IBV_WR_SEND, flags)
+    }
+
+    #[inline(always)]
+    pub fn write(&mut self, remote_addr: u64, rkey: u32, flags: u32) -> &mut ibv_send_wr {
+        self.request.wr.rdma = ibv_send_wr_rdma { remote_addr, rkey };
+        self.finish(IBV_WR_RDMA_WRITE, flags)
+    }
+
+    #[inline(always)]
+    pub fn read(&mut self, remote_addr: u64, rkey: u32) -> &mut ibv_send_wr {
+        self.request.wr.rdma = ibv_send_wr_rdma { remote_addr, rkey };
+        self.finish(IBV_WR_RDMA_READ, 0)
+    }
+
+    /// A 64-bit addition, or with `swap` a swap of what equals `operand`. The word that was there comes to the list.
+    #[inline(always)]
+    pub fn atomic(
+        &mut self,
+        operand: u64,
+        swap: Option<u64>,
+        remote_addr: u64,
+        rkey: u32,
+    ) -> &mut ibv_send_wr {
+        self.request.wr.atomic = ibv_send_wr_atomic {
+            remote_addr,
+            compare_add: operand,
+            swap: swap.unwrap_or(0),
+            rkey,
+        };
+        let opcode = match swap {
+            Some(_) => IBV_WR_ATOMIC_CMP_AND_SWP,
+            None => IBV_WR_ATOMIC_FETCH_AND_ADD,
+        };
+        self.finish(opcode, 0)
+    }
+}
+
 /// Room for a completion.
 pub const NO_COMPLETION: ibv_wc = ibv_wc {
     wr_id: 0,
@@ -160,6 +273,14 @@ pub const NO_COMPLETION: ibv_wc = ibv_wc {
 /// Receive buffers that are posted at a time.
 pub const RECEIVES: usize = 16;
 
+/// A request to receive into one buffer, which it does not have yet.
+const NO_RECEIVE: ibv_recv_wr = ibv_recv_wr {
+    wr_id: 0,
+    next: null_mut(),
+    sg_list: null_mut(),
+    num_sge: 1,
+};
+
 /// Requests to receive into buffers, each with one entry.
 pub struct ReceiveBatch {
     entries: [ibv_sge; RECEIVES],
@@ -169,15 +290,9 @@ pub struct ReceiveBatch {
 
 impl ReceiveBatch {
     pub fn new() -> ReceiveBatch {
-        const EMPTY: ibv_recv_wr = ibv_recv_wr {
-            wr_id: 0,
-            next: null_mut(),
-            sg_list: null_mut(),
-            num_sge: 1,
-        };
         ReceiveBatch {
             entries: [entry(core::ptr::null(), 0, 0); RECEIVES],
-            requests: [EMPTY; RECEIVES],
+            requests: [NO_RECEIVE; RECEIVES],
             len: 0,
         }
     }
@@ -219,53 +334,80 @@ impl ReceiveBatch {
     }
 }
 
-/// A request to receive into a buffer, which is posted again and again.
-struct ReceiveRequest {
-    entry: ibv_sge,
-    request: ibv_recv_wr,
+/// A request to receive into a buffer, which is posted again and again. It does not move.
+#[repr(C)]
+pub struct Receive {
+    request: Cell<ibv_recv_wr>,
+    entry: Cell<ibv_sge>,
+    desc: Cell<Option<OwnedDesc>>,
+    payload: Cell<*mut u8>,
 }
 
-/// Requests to receive by the numbers of their buffers. They do not move.
-pub struct ReceiveRequests(Vec<ReceiveRequest>);
-
-impl ReceiveRequests {
-    /// Requests for up to `limit` buffers.
-    pub fn new(limit: usize) -> ReceiveRequests {
-        ReceiveRequests(Vec::with_capacity(limit))
-    }
-
-    /// The buffer of this number, which is one that has a request or the next.
-    pub fn set(&mut self, number: u32, wr_id: u64, buffer: ibv_sge) {
-        let one = ReceiveRequest {
-            entry: buffer,
-            request: ibv_recv_wr {
-                wr_id,
-                next: null_mut(),
-                sg_list: null_mut(),
-                num_sge: 1,
-            },
-        };
-        let (number, len) = (number as usize, self.0.len());
-        if number == len && len < self.0.capacity() {
-            self.0.push(one);
-        } else if let Some(place) = self.0.get_mut(number) {
-            *place = one;
-        }
-        if let Some(place) = self.0.get_mut(number) {
-            place.request.sg_list = &mut place.entry;
+impl Receive {
+    /// Without a buffer.
+    pub fn new() -> Receive {
+        Receive {
+            request: Cell::new(NO_RECEIVE),
+            entry: Cell::new(entry(core::ptr::null(), 0, 0)),
+            desc: Cell::new(None),
+            payload: Cell::new(null_mut()),
         }
     }
 
-    /// The requests of these buffers as a chain, until any is set.
-    #[inline]
-    pub fn chain(&mut self, numbers: impl DoubleEndedIterator<Item = u32>) -> *mut ibv_recv_wr {
-        let mut first = null_mut();
-        for number in numbers.rev() {
-            if let Some(one) = self.0.get_mut(number as usize) {
-                one.request.next = first;
-                first = &mut one.request;
-            }
-        }
-        first
+    /// Gives it a buffer: `len` bytes that begin `before` bytes before the payload of `desc`. Its completion has its address.
+    pub fn set(&self, desc: OwnedDesc, before: usize, len: usize) {
+        let payload = desc.payload();
+        let at = payload.wrapping_sub(before);
+        self.entry.set(entry(at, len, desc.key()));
+        self.payload.set(payload);
+        self.desc.set(Some(desc));
+        self.request.set(ibv_recv_wr {
+            wr_id: core::ptr::from_ref(self).expose_provenance() as u64,
+            sg_list: self.entry.as_ptr(),
+            ..NO_RECEIVE
+        });
+    }
+
+    /// The request that has this address.
+    ///
+    /// # Safety
+    /// It must be the `wr_id` of one that lives as long as the answer is used.
+    #[inline(always)]
+    pub unsafe fn of<'a>(wr_id: u64) -> &'a Receive {
+        // SAFETY: by the caller's promise.
+        unsafe { &*core::ptr::with_exposed_provenance(wr_id as usize) }
+    }
+
+    /// Where the payload is.
+    #[inline(always)]
+    pub fn payload(&self) -> *mut u8 {
+        self.payload.get()
+    }
+
+    /// Takes the buffer away.
+    pub fn take(&self) -> Option<OwnedDesc> {
+        self.desc.take()
+    }
+
+    /// The chain of it and `rest`.
+    #[inline(always)]
+    pub fn before(&self, rest: *mut ibv_recv_wr) -> *mut ibv_recv_wr {
+        let request = self.request.as_ptr();
+        // SAFETY: a place of ours, of which there is no reference.
+        unsafe { (*request).next = rest };
+        request
+    }
+
+    /// The requests of a chain.
+    ///
+    /// # Safety
+    /// The chain must be null or made by `before` of requests that live as long as the answer is used, and not change.
+    pub unsafe fn all<'a>(mut chain: *mut ibv_recv_wr) -> impl Iterator<Item = &'a Receive> {
+        core::iter::from_fn(move || {
+            // SAFETY: by the caller's promise; each begins with its request.
+            let first = unsafe { chain.cast::<Receive>().as_ref() }?;
+            chain = first.request.get().next;
+            Some(first)
+        })
     }
 }

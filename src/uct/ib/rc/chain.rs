@@ -3,18 +3,25 @@
 //! The first requests of an endpoint after a progress are posted at once. Those that follow in a row wait in a chain. It is
 //! posted when it is full, before anything else is posted, with the next progress, and by the thread for deferred work if
 //! there is no progress for long: the data of each request stand in its slot.
+//!
+//! With a request that waits the chain is opened for others of the same connection, which are counted ahead: nothing has to
+//! be looked at for one that joins. Those that did not come are counted back when the chain is closed.
 
+use super::conn::Conn;
+use super::iface::{Face, NEXT_ID};
 use crate::c::verbs::*;
 use crate::sys::verbs::{Poster, QueuePair};
 use crate::ucs::fork::Stamp;
 use crate::ucs::sync::{AtomicI32, AtomicU32, Ordering};
 use crate::ucs_diag;
-use crate::uct::base::copy::{SHORT, copy_short};
+use crate::uct::base::copy::{SHORT, copy_short_apart};
 use crate::uct::base::deferred_work::{self, DeferredWork, Registration};
 use crate::uct::base::loan::Loan;
 use crate::uct::ib::ops;
+use crate::uct::ib::wire::{HEADER_LEN, Header};
 use core::cell::{Cell, OnceCell, RefCell, UnsafeCell};
-use core::ptr::NonNull;
+use core::ops::Range;
+use core::ptr::{NonNull, null, null_mut};
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -22,13 +29,10 @@ use std::sync::Arc;
 /// Most requests of a chain.
 pub const SLOTS: usize = 16;
 /// So many requests in a row are posted at once.
-const AT_ONCE: u32 = 3;
+const AT_ONCE: u32 = 2;
 /// Bytes of a request's data, headers included.
 pub const DATA: usize = 112;
 const _: () = assert!(DATA <= SHORT);
-
-/// What is lent: as many bytes as requests wait.
-static COUNT: [u8; SLOTS] = [0; SLOTS];
 
 /// A request to send or write the data that stand here. It names the next one.
 #[repr(C)]
@@ -39,25 +43,31 @@ pub struct Slot {
 }
 
 impl Slot {
-    /// Makes it a message: `start` and `len` bytes of `payload`.
+    /// Makes it a message: a header, `word` if `HAS_WORD`, and `len` bytes of `payload`.
     ///
     /// # Safety
-    /// `payload` must be readable for `len` bytes, for which there must be room behind `start`.
+    /// `payload` must be readable for `len` bytes, for which there must be room behind the rest.
     #[inline(always)]
-    pub unsafe fn send<const N: usize>(
+    pub unsafe fn send<const HAS_WORD: bool>(
         &mut self,
         (id, flags): (u64, u32),
-        start: [u8; N],
+        (header, word): (Header, u64),
         payload: *const u8,
         len: usize,
     ) {
+        let before = HEADER_LEN + if HAS_WORD { size_of::<u64>() } else { 0 };
         self.request.opcode = IBV_WR_SEND;
         let data = self.data.as_mut_ptr();
         // SAFETY: a slot has room for it.
-        unsafe { data.cast::<[u8; N]>().write(start) };
+        unsafe { data.cast::<[u8; HEADER_LEN]>().write(header.encode()) };
+        if HAS_WORD {
+            let at = data.wrapping_add(HEADER_LEN).cast::<u64>();
+            // SAFETY: as above.
+            unsafe { at.write_unaligned(word) };
+        }
         // SAFETY: by the caller's promise.
-        unsafe { copy_short(payload, data.wrapping_add(N), len) };
-        self.finish((id, flags), N + len);
+        unsafe { copy_short_apart(payload, data.wrapping_add(before), len) };
+        self.finish((id, flags), before + len);
     }
 
     /// Makes it a write of `len` bytes of `src` to the peer's memory.
@@ -74,7 +84,7 @@ impl Slot {
         self.request.opcode = IBV_WR_RDMA_WRITE;
         self.request.wr.rdma = ibv_send_wr_rdma { remote_addr, rkey };
         // SAFETY: by the caller's promise.
-        unsafe { copy_short(src, self.data.as_mut_ptr(), len) };
+        unsafe { copy_short_apart(src, self.data.as_mut_ptr(), len) };
         self.finish((id, flags), len);
     }
 
@@ -86,21 +96,29 @@ impl Slot {
     }
 }
 
-#[repr(C)]
+/// The connection whose requests may join those that wait.
+struct Opened {
+    conn: Rc<Conn>,
+    /// How many may wait then.
+    end: usize,
+}
+
 struct Requests {
-    slots: [Slot; SLOTS],
+    slots: UnsafeCell<[Slot; SLOTS]>,
+    /// Of the request that is posted at once. It names no other.
+    single: UnsafeCell<Slot>,
     /// To the queue pair of those that wait.
-    poster: Poster,
+    poster: Cell<Poster>,
 }
 
 struct Shared {
-    /// Whether the thread may post.
+    /// The requests that wait are lent to the thread.
     loan: Loan,
     /// Number of times that requests began to wait.
     batch: AtomicU32,
     /// The error of a call that the thread made.
     refused: AtomicI32,
-    requests: UnsafeCell<Requests>,
+    requests: Requests,
 }
 
 // SAFETY: the requests are the owner's, or the thread's while they are lent. Those that are lent name the memory of their
@@ -119,43 +137,71 @@ impl DeferredWork for Shared {
     }
 
     fn run(&self) -> bool {
-        let post = |count: &[u8]| {
+        let post = |range: Range<usize>| {
+            let count = range.len();
             // SAFETY: they are lent.
-            if let Err(e) = unsafe { self.post(count.len()) } {
+            if let Err(e) = unsafe { self.post(range) } {
                 let code = e.raw_os_error().unwrap_or(-1);
                 // Relaxed: the end of the loan orders.
                 self.refused.store(code, Ordering::Relaxed);
             }
-            count.len()
+            count
         };
-        self.loan.use_bytes(post) > 0
+        self.loan.use_range(post) > 0
     }
 }
 
 impl Shared {
-    /// Posts the first requests.
+    /// The slot of this number.
+    #[inline(always)]
+    fn slot(&self, at: usize) -> NonNull<Slot> {
+        let slots = self.requests.slots.get().cast::<Slot>();
+        // SAFETY: not null; inside the array.
+        unsafe { NonNull::new_unchecked(slots.wrapping_add(at % SLOTS)) }
+    }
+
+    fn single(&self) -> NonNull<Slot> {
+        // SAFETY: not null.
+        unsafe { NonNull::new_unchecked(self.requests.single.get()) }
+    }
+
+    /// Posts the requests of these numbers.
     ///
     /// # Safety
-    /// None else may use the requests, of which so many must wait.
-    unsafe fn post(&self, count: usize) -> io::Result<()> {
+    /// None else may use them, and they must wait.
+    unsafe fn post(&self, range: Range<usize>) -> io::Result<()> {
+        let Some(last) = range.end.checked_sub(1).filter(|last| *last >= range.start) else {
+            return Ok(());
+        };
+        let (first, last) = (self.slot(range.start).as_ptr(), self.slot(last).as_ptr());
         // SAFETY: by the caller's promise.
-        let Requests { slots, poster } = unsafe { &mut *self.requests.get() };
-        let first = &raw mut slots[0].request;
-        let last = &mut slots[(count - 1) % SLOTS].request;
-        let next = core::mem::replace(&mut last.next, core::ptr::null_mut());
+        let next = unsafe { core::mem::replace(&mut (*last).request.next, null_mut()) };
         // SAFETY: a chain, whose data stand in the slots. The owner keeps the queue pair, and excludes the thread before it
         // posts to it otherwise.
-        let posted = unsafe { poster.post(first) };
-        slots[(count - 1) % SLOTS].request.next = next;
+        let posted = unsafe { self.requests.poster.get().post(&raw mut (*first).request) };
+        // SAFETY: by the caller's promise.
+        unsafe { (*last).request.next = next };
         posted
     }
+}
+
+/// Where a short request is made.
+pub struct Place {
+    pub slot: NonNull<Slot>,
+    /// Whether it waits then.
+    waits: bool,
 }
 
 /// The requests of an interface.
 pub struct Chain {
     shared: Arc<Shared>,
-    /// How many wait, all of the same connection.
-    waiting: Cell<usize>,
+    /// The connection whose next request may join those that wait. No reference: it is compared alone.
+    open: Cell<*const Conn>,
+    /// How many wait when no other may join.
+    end: Cell<usize>,
+    /// The id of the request in the first slot, as those that join count theirs.
+    first_id: Cell<u64>,
+    opened: Cell<Option<Opened>>,
     limit: usize,
     /// The connection that made the last request, by its tag, and how many more of it are posted at once.
     last: Cell<u64>,
@@ -180,24 +226,31 @@ impl Chain {
             loan: Loan::default(),
             batch: AtomicU32::new(0),
             refused: AtomicI32::new(0),
-            requests: UnsafeCell::new(Requests {
-                poster: Poster::NONE,
-                slots: core::array::from_fn(|_| slot()),
-            }),
+            requests: Requests {
+                poster: Cell::new(Poster::NONE),
+                single: UnsafeCell::new(slot()),
+                slots: UnsafeCell::new(core::array::from_fn(|_| slot())),
+            },
         });
-        // SAFETY: nobody else has them yet.
-        let slots = unsafe { &mut (*shared.requests.get()).slots };
-        let mut next = core::ptr::null_mut();
-        for slot in slots.iter_mut().rev() {
+        let mut next = null_mut();
+        let slots = (0..SLOTS).rev().map(|i| (shared.slot(i), true));
+        for (mut slot, is_chained) in slots.chain([(shared.single(), false)]) {
+            // SAFETY: nobody else has it yet.
+            let slot = unsafe { slot.as_mut() };
             slot.entry.addr = slot.data.as_ptr() as u64;
             slot.request.sg_list = &mut slot.entry;
             slot.request.num_sge = 1;
-            slot.request.next = next;
-            next = &mut slot.request;
+            if is_chained {
+                slot.request.next = next;
+                next = &mut slot.request;
+            }
         }
         Chain {
             shared,
-            waiting: Cell::new(0),
+            open: Cell::new(null()),
+            end: Cell::new(0),
+            first_id: Cell::new(0),
+            opened: Cell::new(None),
             limit: limit.min(SLOTS),
             last: Cell::new(0),
             at_once: Cell::new(0),
@@ -208,74 +261,124 @@ impl Chain {
         }
     }
 
-    /// The slot of the next request of this connection, if others of it wait and this is not the last that can.
+    /// How many wait, those included that the thread has posted meanwhile.
     #[inline(always)]
-    pub fn next_waiting(&self, tag: u64) -> Option<NonNull<Slot>> {
-        let waiting = self.waiting.get();
-        if waiting == 0 || waiting + 1 >= self.limit || self.last.get() != tag {
+    fn waiting(&self) -> usize {
+        self.shared.loan.lent()
+    }
+
+    /// Whether a request of this connection may join those that wait.
+    #[inline(always)]
+    pub fn is_open(&self, conn: &Conn) -> bool {
+        core::ptr::eq(self.open.get(), conn)
+    }
+
+    /// The slot and the id of a request of this connection that may join those that wait. `joined` has to follow.
+    #[inline(always)]
+    pub fn join(&self, conn: &Conn) -> Option<(NonNull<Slot>, u64)> {
+        if !self.is_open(conn) {
             return None;
         }
-        self.shared.loan.try_take_back().then(|| self.slot(waiting))
+        let waiting = self.waiting();
+        let id = self.first_id.get() + waiting as u64 * NEXT_ID;
+        Some((self.shared.slot(waiting), id))
     }
 
-    /// The request in the slot that `next_waiting` found waits, too.
+    /// The request that may join is made.
     #[inline(always)]
-    pub fn wait(&self) {
-        let waiting = self.waiting.get() + 1;
-        self.waiting.set(waiting);
-        self.lend(waiting);
-    }
-
-    /// The slot of the next request of this connection. What waits of another is posted.
-    #[inline]
-    pub fn next(&self, tag: u64) -> NonNull<Slot> {
-        if self.waiting.get() != 0 && self.take_back() && self.last.get() != tag {
-            self.post_waiting();
+    pub fn joined(&self) {
+        let waiting = self.waiting() + 1;
+        self.shared.loan.extend(waiting);
+        if waiting == self.end.get() {
+            self.end_joining(waiting);
         }
-        self.slot(self.waiting.get())
     }
 
-    #[inline(always)]
-    fn slot(&self, at: usize) -> NonNull<Slot> {
-        let slots = self.shared.requests.get().cast::<Slot>();
-        // SAFETY: not null; fewer than `SLOTS` requests wait.
-        unsafe { NonNull::new_unchecked(slots.wrapping_add(at % SLOTS)) }
+    /// No other may join.
+    #[inline(never)]
+    fn end_joining(&self, waiting: usize) {
+        self.open.set(null());
+        if waiting == self.limit {
+            self.opened.set(None);
+            self.flush_waiting();
+        }
     }
 
-    #[inline(always)]
-    fn lend(&self, count: usize) {
-        // SAFETY: a static.
-        unsafe { self.shared.loan.lend(&COUNT[..count % (SLOTS + 1)]) };
-    }
-
-    /// Posts the request in the slot that `next` found, or lets it wait. An error: it was refused.
+    /// No other request joins: those that did not come are not counted any more.
     #[inline]
-    pub fn submit(&self, tag: u64, pair: &QueuePair) -> io::Result<()> {
-        let waiting = self.waiting.get();
+    pub fn close(&self, face: &Face) {
+        self.open.set(null());
+        if let Some(opened) = self.opened.take() {
+            opened.conn.give_back(face, opened.end - self.waiting());
+        }
+    }
+
+    /// Where the next request of this connection is made, none of which may join. What waits of another is posted.
+    #[inline]
+    pub fn place(&self, tag: u64, pair: &QueuePair) -> Place {
+        let mut waiting = self.waiting();
+        if waiting != 0 {
+            let is_same = self.last.get() == tag;
+            if !self.take_back() {
+                waiting = 0;
+            } else if !is_same {
+                self.post_waiting();
+                waiting = 0;
+            }
+        }
         let is_same = self.last.replace(tag) == tag;
         let at_once = if is_same { self.at_once.get() } else { AT_ONCE };
-        if at_once == 0 && (waiting != 0 || self.begin(pair)) {
-            self.waiting.set(waiting + 1);
-            if waiting + 1 >= self.limit {
-                self.post_waiting();
-                return Ok(());
-            }
-            self.lend(waiting + 1);
-            if waiting == 0
-                && let Some(Some(registration)) = self.registration.get()
-            {
-                registration.wake();
-            }
+        if waiting == 0 && (at_once != 0 || !self.begin(pair)) {
+            self.at_once.set(at_once.saturating_sub(1));
+            return Place {
+                slot: self.shared.single(),
+                waits: false,
+            };
+        }
+        Place {
+            slot: self.shared.slot(waiting),
+            waits: true,
+        }
+    }
+
+    /// Posts the request that was made in its place, or lets it wait. An error: it was refused.
+    #[inline]
+    pub fn submit(&self, face: &Face, place: Place, conn: &Rc<Conn>) -> io::Result<()> {
+        if place.waits {
+            self.add(face, conn);
             return Ok(());
         }
-        self.at_once.set(at_once.saturating_sub(1));
-        // SAFETY: the owner's, as nothing waits, who has no other reference to it.
-        let request = &mut unsafe { self.slot(0).as_mut() }.request;
-        let next = core::mem::replace(&mut request.next, core::ptr::null_mut());
+        // SAFETY: the owner's, who has no other reference to it.
+        let request = unsafe { &mut (*place.slot.as_ptr()).request };
         // SAFETY: inline data of the slot.
-        let posted = unsafe { pair.post(request) };
-        request.next = next;
-        posted
+        unsafe { conn.pair.post(request) }
+    }
+
+    /// The request behind those that wait waits, too.
+    #[inline(never)]
+    fn add(&self, face: &Face, conn: &Rc<Conn>) {
+        let waiting = self.waiting() + 1;
+        self.shared.loan.extend(waiting);
+        let free = self.limit - waiting;
+        if free == 0 {
+            self.post_waiting();
+            return;
+        }
+        self.shared.loan.lend_count(waiting);
+        let (count, id) = conn.count_ahead(face, free);
+        if count != 0 {
+            let end = waiting + count;
+            self.end.set(end);
+            self.first_id.set(id - waiting as u64 * NEXT_ID);
+            self.open.set(Rc::as_ptr(conn));
+            let conn = Rc::clone(conn);
+            self.opened.set(Some(Opened { conn, end }));
+        }
+        if waiting == 1
+            && let Some(Some(registration)) = self.registration.get()
+        {
+            registration.wake();
+        }
     }
 
     /// The first request is about to wait; `false` if it must not, as there is no thread.
@@ -292,8 +395,7 @@ impl Chain {
         if self.limit < 2 || self.registration.get_or_init(register).is_none() {
             return false;
         }
-        // SAFETY: the requests are the owner's.
-        unsafe { (*self.shared.requests.get()).poster = pair.poster() };
+        self.shared.requests.poster.set(pair.poster());
         let batch = self.shared.batch.load(Ordering::Relaxed);
         self.shared
             .batch
@@ -301,33 +403,39 @@ impl Chain {
         true
     }
 
-    /// Takes requests that wait back from the thread; whether they still wait.
+    /// Takes requests that wait back from the thread; whether they still wait. Otherwise all are posted.
     #[inline]
     fn take_back(&self) -> bool {
-        if self.shared.loan.take_back(|| self.made_by.is_current()) == 0 {
+        let used = self.shared.loan.take_back(|| self.made_by.is_current());
+        if used == 0 {
             return true;
         }
-        self.waiting.set(0);
         // Relaxed: the end of the loan orders.
         let code = self.shared.refused.swap(0, Ordering::Relaxed);
         if code != 0 {
             self.note_refused(&io::Error::from_raw_os_error(code));
         }
+        self.post_from(used);
         false
     }
 
     /// Posts what waits, which is not lent.
-    #[inline(never)]
+    #[inline]
     fn post_waiting(&self) {
-        let count = self.waiting.take();
+        self.post_from(0);
+    }
+
+    /// Posts what waits from this number on, and nothing waits any more.
+    #[inline(never)]
+    fn post_from(&self, first: usize) {
         // A child of fork() leaves its parent's requests alone.
         if self.made_by.is_current() {
             // SAFETY: the requests are the owner's, and so many wait.
-            if let Err(e) = unsafe { self.shared.post(count) } {
+            if let Err(e) = unsafe { self.shared.post(first..self.waiting()) } {
                 self.note_refused(&e);
             }
         }
-        self.lend(0);
+        self.shared.loan.lend_count(0);
     }
 
     #[cold]
@@ -339,8 +447,9 @@ impl Chain {
 
     /// Posts what waits.
     #[inline(always)]
-    pub fn flush(&self) {
-        if self.waiting.get() != 0 {
+    pub fn flush(&self, face: &Face) {
+        if self.waiting() != 0 {
+            self.close(face);
             self.flush_waiting();
         }
     }
@@ -354,15 +463,15 @@ impl Chain {
 
     /// A progress begins: what waits is posted, and so are the next requests.
     #[inline(always)]
-    pub fn begin_progress(&self) {
-        self.flush();
+    pub fn begin_progress(&self, face: &Face) {
+        self.flush(face);
         self.at_once.set(AT_ONCE);
     }
 
     /// A connection goes: nothing of it waits any more.
-    pub fn leave(&self, tag: u64) {
+    pub fn leave(&self, face: &Face, tag: u64) {
         if self.last.get() == tag {
-            self.flush();
+            self.flush(face);
             self.last.set(0);
         }
         self.refused.borrow_mut().retain(|other| *other != tag);
@@ -376,9 +485,9 @@ impl Chain {
 
 impl Drop for Chain {
     fn drop(&mut self) {
-        if self.waiting.get() != 0 {
-            self.take_back();
-            self.lend(0);
+        if self.waiting() != 0 {
+            self.shared.loan.take_back(|| self.made_by.is_current());
+            self.shared.loan.lend_count(0);
         }
     }
 }

@@ -5,8 +5,9 @@
 //! since after an error each of them has a completion of its own. Once three quarters of the latter are in use every
 //! request asks for a completion, so that the rest always comes back.
 
+use super::chain::Slot;
 use super::credits::Credits;
-use super::iface::{Face, RcIface};
+use super::iface::{Face, NEXT_ID, RcIface};
 use crate::c::verbs::*;
 use crate::sys::verbs::QueuePair;
 use crate::ucs::{Result, Status};
@@ -15,19 +16,10 @@ use crate::uct::api::{Completion, Unpack};
 use crate::uct::base::desc::OwnedDesc;
 use crate::uct::base::iface::EpBox;
 use crate::uct::base::pending::PendingGroup;
-use crate::uct::ib::wire::{HEADER_LEN, Header};
-use core::cell::{Cell, RefCell};
-use std::collections::VecDeque;
+use crate::uct::ib::wire::Header;
+use core::cell::{Cell, UnsafeCell};
+use core::mem::MaybeUninit;
 use std::rc::Rc;
-
-/// A message's header and the user's, without a gap.
-#[inline(always)]
-fn message_start(header: Header, word: u64) -> [u8; HEADER_LEN + size_of::<u64>()] {
-    let mut start = [0; HEADER_LEN + size_of::<u64>()];
-    start[..HEADER_LEN].copy_from_slice(&header.encode());
-    start[HEADER_LEN..].copy_from_slice(&word.to_ne_bytes());
-    start
-}
 
 /// What an endpoint's queue pair can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,11 +36,10 @@ pub enum State {
 pub enum Work {
     /// Give the copy back.
     Copied { _desc: OwnedDesc },
-    /// Tell the user; the header's copy, if there is one, is given back.
-    Zcopy {
-        comp: Completion,
-        _header: Option<OwnedDesc>,
-    },
+    /// Tell the user.
+    Zcopy { comp: Completion },
+    /// Tell the user, and give the header's copy back.
+    WithHeader { comp: Completion, desc: OwnedDesc },
     /// Hand the bytes that were read to the user.
     Get {
         desc: OwnedDesc,
@@ -78,6 +69,85 @@ struct Entry {
     work: Work,
 }
 
+/// The work of requests under way, in their order: a ring that grows, of which there is none before the first entry.
+#[derive(Default)]
+struct Works {
+    ring: UnsafeCell<Vec<MaybeUninit<Entry>>>,
+    /// The first entry, and the one behind the last; they count on and wrap.
+    first: Cell<usize>,
+    end: Cell<usize>,
+}
+
+impl Works {
+    /// The place of an entry, in a ring that has one.
+    #[inline(always)]
+    fn place(&self, at: usize) -> *mut Entry {
+        // SAFETY: no reference to the ring is kept.
+        let ring = unsafe { &*self.ring.get() };
+        // The length is a power of two.
+        ring.as_ptr()
+            .wrapping_add(at & (ring.len().wrapping_sub(1)))
+            .cast_mut()
+            .cast()
+    }
+
+    #[inline(always)]
+    fn is_empty(&self) -> bool {
+        self.first.get() == self.end.get()
+    }
+
+    #[inline(always)]
+    fn push(&self, entry: Entry) {
+        let count = self.end.get().wrapping_sub(self.first.get());
+        // SAFETY: no reference to the ring is kept.
+        if count == unsafe { &*self.ring.get() }.len() {
+            self.grow();
+        }
+        let end = self.end.get();
+        // SAFETY: a free place of the ring.
+        unsafe { self.place(end).write(entry) };
+        self.end.set(end.wrapping_add(1));
+    }
+
+    /// Makes room for twice as many.
+    #[cold]
+    fn grow(&self) {
+        let mut ring = Vec::new();
+        let count = self.end.get().wrapping_sub(self.first.get());
+        let entries = core::iter::from_fn(|| self.pop()).map(MaybeUninit::new);
+        ring.extend(entries);
+        ring.resize_with((count * 2).max(4), MaybeUninit::uninit);
+        self.first.set(0);
+        self.end.set(count);
+        // SAFETY: no reference to the ring is kept.
+        unsafe { *self.ring.get() = ring };
+    }
+
+    /// The number of the first entry's request.
+    #[inline(always)]
+    fn first_number(&self) -> Option<u16> {
+        // SAFETY: an entry.
+        (!self.is_empty()).then(|| unsafe { (*self.place(self.first.get())).number })
+    }
+
+    #[inline(always)]
+    fn pop(&self) -> Option<Entry> {
+        if self.is_empty() {
+            return None;
+        }
+        let first = self.first.get();
+        self.first.set(first.wrapping_add(1));
+        // SAFETY: an entry, which nobody reads again.
+        Some(unsafe { self.place(first).read() })
+    }
+}
+
+impl Drop for Works {
+    fn drop(&mut self) {
+        while self.pop().is_some() {}
+    }
+}
+
 /// Whether a work request has to have a completion of its own.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Signal {
@@ -103,21 +173,16 @@ pub struct Conn {
     /// Which connection of the interface it is, as a work request names it.
     tag: u64,
     depth: Depth,
-    /// The last request that was posted, and the last that is complete. They count on and wrap.
+    /// The last request that was posted, or that may join the chain, and the last that is complete. They count on and wrap.
     posted: Cell<u16>,
     retired: Cell<u16>,
     /// Requests since the last that asked for a completion.
     silent: Cell<u16>,
-    /// Of the requests that were allowed, those that may still be posted, and the id of the last; `posted` and `silent`
-    /// do not count the others yet.
-    allowed: Cell<u16>,
-    unused: Cell<u16>,
-    last_id: Cell<u64>,
     /// The next request waits for reads and atomics before it.
     fenced: Cell<bool>,
     /// The last read or atomic.
     last_read: Cell<u16>,
-    entries: RefCell<VecDeque<Entry>>,
+    works: Works,
     /// The interface's, on behalf of an endpoint of a peer.
     pub is_passive: bool,
     /// Null before the endpoint has its address and when it is going.
@@ -144,12 +209,9 @@ impl Conn {
             posted: Cell::new(0),
             retired: Cell::new(0),
             silent: Cell::new(0),
-            allowed: Cell::new(0),
-            unused: Cell::new(0),
-            last_id: Cell::new(0),
             fenced: Cell::new(false),
             last_read: Cell::new(0),
-            entries: RefCell::new(VecDeque::new()),
+            works: Works::default(),
             ep: Cell::new(core::ptr::null()),
         }
     }
@@ -159,72 +221,51 @@ impl Conn {
         self.ep.set(ep);
     }
 
-    /// Requests that were allowed and are not counted.
-    #[inline]
-    fn used(&self) -> u16 {
-        self.allowed.get() - self.unused.get()
-    }
-
-    /// Requests under way.
+    /// Requests under way, and those that may join the chain.
     #[inline]
     pub fn under_way(&self) -> u16 {
-        let counted = self.posted.get().wrapping_sub(self.retired.get());
-        counted.wrapping_add(self.used())
+        self.posted.get().wrapping_sub(self.retired.get())
     }
 
     /// Whether the last request that was posted has a completion of its own.
     #[inline]
     fn is_last_signalled(&self) -> bool {
-        self.silent.get() == 0 && self.used() == 0
+        self.silent.get() == 0
     }
 
-    /// Allows requests for which nothing has to be looked at: they ask for no completion, have room in the queue and
-    /// nothing to say of credits, and wait for nothing. All are counted.
-    #[inline]
-    fn allow(&self) {
+    /// Counts up to `most` requests ahead for which nothing has to be looked at: they ask for no completion, have room in
+    /// the queue and nothing to say of credits, and wait for nothing. How many, and the id of the last that was posted.
+    pub fn count_ahead(&self, face: &Face, most: usize) -> (usize, u64) {
+        let posted = self.posted.get();
         let silent = (self.depth.moderation - 1).saturating_sub(self.silent.get());
         let room = self.depth.queue.saturating_sub(self.under_way());
+        let all = face.sends_left.get().saturating_sub(face.sends_reserve);
         // Until the numbers wrap.
-        let numbers = u16::MAX - self.posted.get();
+        let numbers = u16::MAX - posted;
         let credits = self.credits.quiet().min(u32::from(u16::MAX)) as u16;
         let count = silent.min(room).min(numbers).min(credits);
-        let last = self.posted.get() + count;
-        self.last_id.set(self.tag | u64::from(last) << 1);
-        self.allowed.set(count);
-        self.unused.set(count);
+        let count = count
+            .min(most.min(usize::from(u16::MAX)) as u16)
+            .min(all.clamp(0, i32::from(u16::MAX)) as u16);
+        self.posted.set(posted + count);
+        self.silent.set(self.silent.get() + count);
+        face.sends_left
+            .set(face.sends_left.get() - i32::from(count));
+        (usize::from(count), self.tag | (u64::from(posted) * NEXT_ID))
     }
 
-    /// Counts what was posted of the allowed requests; the others are allowed no more.
-    #[inline]
-    pub fn settle(&self) {
-        if self.allowed.get() != 0 {
-            let used = self.used();
-            self.posted.set(self.posted.get().wrapping_add(used));
-            self.silent.set(self.silent.get() + used);
-            self.allowed.set(0);
-            self.unused.set(0);
-        }
+    /// So many that were counted ahead did not come.
+    pub fn give_back(&self, face: &Face, count: usize) {
+        let count = count as u16;
+        self.posted.set(self.posted.get() - count);
+        self.silent.set(self.silent.get() - count);
+        face.sends_left
+            .set(face.sends_left.get() + i32::from(count));
     }
 
-    /// Whether the next request is an allowed one.
+    /// Counts a request, while the chain is closed: its id and flags. It has to be posted.
     #[inline(always)]
-    fn has_allowed(&self, face: &Face) -> bool {
-        self.unused.get() != 0 && face.sends_left.get() > face.sends_reserve
-    }
-
-    /// The id of the next request, which is an allowed one. It has to be posted.
-    #[inline(always)]
-    fn next_allowed(&self, face: &Face) -> u64 {
-        let left = self.unused.get() - 1;
-        self.unused.set(left);
-        face.sends_left.set(face.sends_left.get() - 1);
-        self.last_id.get() - u64::from(left) * 2
-    }
-
-    /// Counts a request: its id and flags. It has to be posted.
-    #[inline]
     fn count(&self, face: &Face, signal: Signal) -> (u64, u32) {
-        self.settle();
         let number = self.posted.get().wrapping_add(1);
         let silent = self.silent.get() + 1;
         let signalled = signal == Signal::Always
@@ -239,30 +280,12 @@ impl Conn {
             0
         };
         let flags = if signalled { IBV_SEND_SIGNALED } else { 0 };
-        (self.tag | u64::from(number) << 1, fence | flags)
-    }
-
-    /// A short request that is not an allowed one: as `count`, and allows others.
-    #[inline(never)]
-    fn count_short(&self, face: &Face) -> Result<(u64, u32)> {
-        self.ready(face)?;
-        let counted = self.count(face, Signal::Sometimes);
-        self.allow();
-        Ok(counted)
-    }
-
-    /// A message that is not an allowed one: as `count_short`, and what it has to say.
-    #[inline(never)]
-    fn count_message(&self, face: &Face) -> Result<((u64, u32), u8)> {
-        self.ready_for_message(face)?;
-        let says = self.credits.take();
-        Ok((self.count_short(face)?, says))
+        (self.tag | (u64::from(number) * NEXT_ID), fence | flags)
     }
 
     /// Takes the count of the last request back, which was refused.
     #[cold]
     fn uncount(&self, face: &Face, e: &std::io::Error) -> Status {
-        self.settle();
         self.posted.set(self.posted.get().wrapping_sub(1));
         // The next one asks for a completion and waits for what is before it, since this may have done so.
         self.silent.set(self.depth.moderation);
@@ -271,62 +294,64 @@ impl Conn {
         self.refused(e)
     }
 
-    /// Sends a message.
+    /// Sends a message: `word` if `HAS_WORD`, and `len` bytes of `payload`.
     ///
     /// # Safety
     /// `payload` must be readable for `len` bytes, for which there must be room in a slot of the chain.
     #[inline(always)]
-    pub unsafe fn send_short(
-        &self,
+    pub unsafe fn send_short<const HAS_WORD: bool>(
+        self: &Rc<Conn>,
         face: &Face,
         id: u8,
-        header: u64,
+        word: u64,
         payload: *const u8,
         len: usize,
     ) -> Result<()> {
-        if self.has_allowed(face)
-            && let Some(mut slot) = face.chain.next_waiting(self.tag)
-        {
-            self.credits.take_quiet();
-            let request = (self.next_allowed(face), 0);
-            let start = message_start(Header { id, credits: 0 }, header);
-            // SAFETY: the owner's, who has no other reference to it.
-            let slot = unsafe { slot.as_mut() };
+        let Some((mut slot, request)) = face.chain.join(self) else {
             // SAFETY: by the caller's promise.
-            unsafe { slot.send(request, start, payload, len) };
-            face.chain.wait();
-            return Ok(());
-        }
+            return unsafe { self.send_other::<HAS_WORD>(face, id, word, payload, len) };
+        };
+        self.credits.take_quiet();
+        let header = Header { id, credits: 0 };
+        // SAFETY: the owner's, who has no other reference to it.
+        let slot = unsafe { slot.as_mut() };
         // SAFETY: by the caller's promise.
-        unsafe { self.send_other(face, id, header, payload, len) }
+        unsafe { slot.send::<HAS_WORD>((request, 0), (header, word), payload, len) };
+        face.chain.joined();
+        Ok(())
     }
 
-    /// As `send_short`, whether other requests wait or not.
+    /// As `send_short`, of a message that does not join others.
     ///
     /// # Safety
     /// As there.
     #[inline(never)]
-    unsafe fn send_other(
-        &self,
+    unsafe fn send_other<const HAS_WORD: bool>(
+        self: &Rc<Conn>,
         face: &Face,
         id: u8,
-        header: u64,
+        word: u64,
         payload: *const u8,
         len: usize,
     ) -> Result<()> {
-        let (request, credits) = if self.has_allowed(face) {
-            self.credits.take_quiet();
-            ((self.next_allowed(face), 0), 0)
-        } else {
-            self.count_message(face)?
-        };
-        let mut slot = face.chain.next(self.tag);
-        let start = message_start(Header { id, credits }, header);
-        // SAFETY: the owner's, who has no other reference to it.
-        let slot = unsafe { slot.as_mut() };
+        face.chain.close(face);
+        self.ready_for_message(face)?;
+        let credits = self.credits.take();
+        let header = Header { id, credits };
         // SAFETY: by the caller's promise.
-        unsafe { slot.send(request, start, payload, len) };
-        let submitted = face.chain.submit(self.tag, &self.pair);
+        self.short(face, |slot, request| unsafe {
+            slot.send::<HAS_WORD>(request, (header, word), payload, len);
+        })
+    }
+
+    /// Makes a short request, which is counted, and posts it or lets it wait.
+    #[inline(always)]
+    fn short(self: &Rc<Conn>, face: &Face, make: impl FnOnce(&mut Slot, (u64, u32))) -> Result<()> {
+        let request = self.count(face, Signal::Sometimes);
+        let mut place = face.chain.place(self.tag, &self.pair);
+        // SAFETY: the owner's, who has no other reference to it.
+        make(unsafe { place.slot.as_mut() }, request);
+        let submitted = face.chain.submit(face, place, self);
         submitted.map_err(|e| self.uncount(face, &e))
     }
 
@@ -336,49 +361,40 @@ impl Conn {
     /// `src` must be readable for `len` bytes, for which there must be room in a slot of the chain.
     #[inline(always)]
     pub unsafe fn write_short(
-        &self,
+        self: &Rc<Conn>,
         face: &Face,
         (src, len): (*const u8, usize),
         remote: (u64, u32),
     ) -> Result<()> {
-        if self.has_allowed(face)
-            && let Some(mut slot) = face.chain.next_waiting(self.tag)
-        {
-            let request = (self.next_allowed(face), 0);
-            // SAFETY: the owner's, who has no other reference to it.
-            let slot = unsafe { slot.as_mut() };
+        let Some((mut slot, request)) = face.chain.join(self) else {
             // SAFETY: by the caller's promise.
-            unsafe { slot.write(request, (src, len), remote) };
-            face.chain.wait();
-            return Ok(());
-        }
+            return unsafe { self.write_other(face, (src, len), remote) };
+        };
+        // SAFETY: the owner's, who has no other reference to it.
+        let slot = unsafe { slot.as_mut() };
         // SAFETY: by the caller's promise.
-        unsafe { self.write_other(face, (src, len), remote) }
+        unsafe { slot.write((request, 0), (src, len), remote) };
+        face.chain.joined();
+        Ok(())
     }
 
-    /// As `write_short`, whether other requests wait or not.
+    /// As `write_short`, of a request that does not join others.
     ///
     /// # Safety
     /// As there.
     #[inline(never)]
     unsafe fn write_other(
-        &self,
+        self: &Rc<Conn>,
         face: &Face,
         (src, len): (*const u8, usize),
         remote: (u64, u32),
     ) -> Result<()> {
-        let request = if self.has_allowed(face) {
-            (self.next_allowed(face), 0)
-        } else {
-            self.count_short(face)?
-        };
-        let mut slot = face.chain.next(self.tag);
-        // SAFETY: the owner's, who has no other reference to it.
-        let slot = unsafe { slot.as_mut() };
+        face.chain.close(face);
+        self.ready(face)?;
         // SAFETY: by the caller's promise.
-        unsafe { slot.write(request, (src, len), remote) };
-        let submitted = face.chain.submit(self.tag, &self.pair);
-        submitted.map_err(|e| self.uncount(face, &e))
+        self.short(face, |slot, request| unsafe {
+            slot.write(request, (src, len), remote);
+        })
     }
 
     /// `Ok` when a request can be posted. `NO_RESOURCE`: later; else the endpoint's failure.
@@ -434,7 +450,7 @@ impl Conn {
         signal: Signal,
         work: Option<Work>,
     ) -> Result<()> {
-        face.chain.flush();
+        face.chain.flush(face);
         let (id, flags) = self.count(face, signal);
         request.wr_id = id;
         request.send_flags |= flags;
@@ -444,7 +460,7 @@ impl Conn {
         }
         if let Some(work) = work {
             let number = self.posted.get();
-            self.entries.borrow_mut().push_back(Entry { number, work });
+            self.works.push(Entry { number, work });
         }
         Ok(())
     }
@@ -465,8 +481,8 @@ impl Conn {
     }
 
     /// What is posted from now on is done after all that was posted before. Only reads and atomics may be overtaken.
-    pub fn fence(&self) {
-        self.settle();
+    pub fn fence(&self, face: &Face) {
+        face.chain.close(face);
         let reads = self.last_read.get().wrapping_sub(self.retired.get());
         if reads != 0 && reads <= self.under_way() {
             self.fenced.set(true);
@@ -497,10 +513,9 @@ impl Conn {
             return self.post_marker(face, comp);
         }
         if !comp.is_none() {
-            self.settle();
             let number = self.posted.get();
             let work = Work::Flush { comp };
-            self.entries.borrow_mut().push_back(Entry { number, work });
+            self.works.push(Entry { number, work });
         }
         Ok(())
     }
@@ -516,8 +531,7 @@ impl Conn {
     /// Ends all transfers on the user's behalf. `false`: nothing was under way; else `comp` hears when all has ended.
     pub fn cancel(&self, face: &Face, comp: Completion) -> Result<bool> {
         if self.state.get() == State::Connected {
-            self.settle();
-            face.chain.flush();
+            face.chain.flush(face);
             self.state.set(State::Cancelled);
             self.pending.suspend();
             if let Err(e) = self.pair.stop() {
@@ -558,18 +572,18 @@ impl Conn {
         true
     }
 
-    /// What has to be done next when the requests up to `number` are complete, and whether there may be more.
-    #[inline]
-    pub fn next_until(&self, number: u16) -> Option<(Work, bool)> {
-        let mut entries = self.entries.borrow_mut();
-        let first = entries.front()?;
+    /// Whether something has to be done as the requests up to `number` are complete.
+    #[inline(always)]
+    pub fn has_work(&self, number: u16) -> bool {
         // The entries are at most one queue long: half of the numbers are before, half behind.
-        let behind = number.wrapping_sub(first.number) as i16;
-        if behind < 0 {
-            return None;
-        }
-        let work = entries.pop_front()?.work;
-        Some((work, !entries.is_empty()))
+        let is_complete = |first: u16| number.wrapping_sub(first) as i16 >= 0;
+        self.works.first_number().is_some_and(is_complete)
+    }
+
+    /// What has to be done next.
+    #[inline(always)]
+    pub fn next_work(&self) -> Option<Work> {
+        Some(self.works.pop()?.work)
     }
 
     /// A request has completed with an error; the queue pair has stopped.
@@ -585,7 +599,7 @@ impl Conn {
                         self.pair.number(),
                         face.domain.device.status_text(status)
                     );
-                    self.fail(meaning(status));
+                    self.fail(face, meaning(status));
                 }
             }
         }
@@ -593,11 +607,11 @@ impl Conn {
 
     /// The endpoint can be used no more: ends what is under way and tells the user.
     #[cold]
-    pub fn fail(self: &Rc<Conn>, status: Status) {
+    pub fn fail(self: &Rc<Conn>, face: &Face, status: Status) {
         if matches!(self.state.get(), State::Failed(_)) {
             return;
         }
-        self.settle();
+        face.chain.flush(face);
         self.state.set(State::Failed(status));
         if let Err(e) = self.pair.stop() {
             ucs_diag!(
@@ -617,12 +631,8 @@ impl Conn {
     }
 
     fn finish_all(&self, status: Status) {
-        loop {
-            let next = self.entries.borrow_mut().pop_front();
-            match next {
-                Some(entry) => finish(entry.work, Err(status)),
-                None => return,
-            }
+        while let Some(work) = self.next_work() {
+            finish(work, Err(status));
         }
     }
 
@@ -630,8 +640,7 @@ impl Conn {
     pub fn close(&self, face: &Face) {
         self.ep.set(core::ptr::null());
         self.pending.close();
-        self.settle();
-        face.chain.leave(self.tag);
+        face.chain.leave(face, self.tag);
         self.state.set(State::Cancelled);
         if let Err(e) = self.pair.stop() {
             ucs_diag!(
@@ -657,12 +666,13 @@ fn meaning(status: u32) -> Status {
 }
 
 /// Ends one operation. The user is called: no borrow is held.
-#[inline]
+#[inline(always)]
 pub fn finish(work: Work, result: Result<()>) {
     match work {
         Work::Copied { .. } => {}
-        Work::Zcopy { comp, _header } => {
-            drop(_header);
+        Work::Zcopy { comp } => comp.complete(result),
+        Work::WithHeader { comp, desc } => {
+            drop(desc);
             comp.complete(result);
         }
         Work::Get {
@@ -702,5 +712,41 @@ pub fn finish(work: Work, result: Result<()>) {
             comp.complete(result);
         }
         Work::Flush { comp } => comp.complete(result),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Flushes come and go in a ring whose ends are anywhere when it grows.
+    #[test]
+    fn work_is_done_in_order() {
+        let works = Works::default();
+        let (mut pushed, mut popped) = (0, 0);
+        for round in 0..200 {
+            for _ in 0..1 + round % 7 {
+                let work = Work::Flush {
+                    comp: Completion::NONE,
+                };
+                works.push(Entry {
+                    number: pushed,
+                    work,
+                });
+                pushed += 1;
+            }
+            for _ in 0..round % 6 {
+                if popped < pushed {
+                    assert_eq!(works.first_number(), Some(popped));
+                    assert_eq!(works.pop().map(|entry| entry.number), Some(popped));
+                    popped += 1;
+                }
+            }
+        }
+        while let Some(entry) = works.pop() {
+            assert_eq!(entry.number, popped);
+            popped += 1;
+        }
+        assert!(popped == pushed && works.is_empty() && works.first_number().is_none());
     }
 }

@@ -345,7 +345,7 @@ impl RcIface {
     /// A connection can be used no more: its user is told, or it goes.
     #[cold]
     pub fn fail(face: &Face, conn: &Rc<Conn>, status: Status) {
-        conn.fail(status);
+        conn.fail(face, status);
         RcIface::note_failed(face, conn);
     }
 

@@ -53,6 +53,7 @@ const BACKOFF: f32 = 2.0;
 pub const NO_SLOT: u32 = (1 << SLOT_BITS) - 1;
 /// What its work requests are called.
 const SEND_ID: u64 = 1 | (NO_SLOT as u64) << SLOT_SHIFT;
+/// No address of a program has this bit.
 const RECEIVE_ID: u64 = 1 << 63;
 
 /// When the user's thread shall look at handshakes. The async thread counts.
@@ -360,6 +361,12 @@ impl Connector {
     /// A datagram was sent.
     pub fn sent(&self) {
         self.sent.borrow_mut().pop_front();
+    }
+
+    /// Whether a completion of a receive is of the connection queue pair.
+    #[inline(always)]
+    pub fn is_datagram(id: u64) -> bool {
+        id & RECEIVE_ID != 0
     }
 
     /// Whether a completion of a send is of this queue pair.

@@ -99,7 +99,7 @@ impl RcEp {
             return unsafe { RcEp::am_longer(ep, id, header, payload, len) };
         }
         // SAFETY: by the caller's promise; there is room.
-        unsafe { ep.conn.send_short(face, id, header, payload, len) }
+        unsafe { ep.conn.send_short::<true>(face, id, header, payload, len) }
     }
 
     /// A short message that is too long for a slot of the chain.
@@ -160,16 +160,31 @@ impl RcEp {
     #[inline(always)]
     pub fn am_bcopy(ep: &Ep, id: u8, pack: Pack) -> Result<usize> {
         let face = ep.face();
-        ep.conn.ready_for_message(face)?;
-        let desc = face.copies.get_registered()?.own();
+        if !face.chain.is_open(&ep.conn) {
+            ep.conn.ready_for_message(face)?;
+        }
+        let desc = face.copies.get_registered()?;
         let at = desc.payload().wrapping_add(COPY_OFFSET);
         // SAFETY: there is room for `max_bcopy` bytes.
         let len = unsafe { pack.pack_into(at) };
+        if len <= face.max_chained - HEADER_LEN {
+            // SAFETY: so many were packed; there is room.
+            unsafe { ep.conn.send_short::<false>(face, id, 0, at, len) }?;
+            return Ok(len);
+        }
+        RcEp::send_copy(ep, id, desc.own(), len)
+    }
+
+    /// Sends a copy, which is too long for a slot of the chain.
+    #[inline(never)]
+    fn send_copy(ep: &Ep, id: u8, desc: OwnedDesc, len: usize) -> Result<usize> {
+        let face = ep.face();
         if len > face.max_bcopy() {
             ucs_error!("am_bcopy: {len} bytes were packed where the limit is smaller");
             return Err(Status::INVALID_PARAM);
         }
-        let start = at.wrapping_sub(HEADER_LEN);
+        ep.conn.ready_for_message(face)?;
+        let start = desc.payload().wrapping_add(COPY_OFFSET - HEADER_LEN);
         let credits = ep.conn.credits.take();
         // SAFETY: inside the copy, before the payload.
         unsafe {
@@ -177,11 +192,12 @@ impl RcEp {
                 .cast::<[u8; HEADER_LEN]>()
                 .write(Header { id, credits }.encode())
         };
-        let mut list = [ops::entry(start, HEADER_LEN + len, desc.key())];
-        let mut request = ops::send(&mut list, 0);
+        // SAFETY: nobody else uses it until it is posted.
+        let parts = unsafe { face.request.parts() };
+        parts.one(ops::entry(start, HEADER_LEN + len, desc.key()));
         let work = Some(Work::Copied { _desc: desc });
         // SAFETY: the copy is part of the work.
-        unsafe { ep.conn.post(face, &mut request, Signal::Sometimes, work) }?;
+        unsafe { ep.conn.post(face, parts.send(0), Signal::Sometimes, work) }?;
         Ok(len)
     }
 
@@ -197,9 +213,10 @@ impl RcEp {
         if header.len() > face.settings.max_header || total.is_none_or(|n| n > face.max_bcopy()) {
             return Err(Status::INVALID_PARAM);
         }
-        let mut list = List::new();
-        list.push(ops::entry(core::ptr::null(), HEADER_LEN + header.len(), 0))?;
-        list.push_iov(iov, face.caps.send_sges as usize - 1)?;
+        // SAFETY: nobody else uses it until it is posted.
+        let parts = unsafe { face.request.parts() };
+        let first = ops::entry(core::ptr::null(), 0, 0);
+        parts.blocks(Some(first), iov, face.caps.send_sges as usize - 1)?;
         ep.conn.ready_for_message(face)?;
         let desc = face.copies.get_registered()?.own();
         let start = desc.payload();
@@ -212,13 +229,12 @@ impl RcEp {
             let rest = start.add(HEADER_LEN);
             core::ptr::copy_nonoverlapping(header.as_ptr(), rest, header.len());
         }
-        let first = &mut list.slice()[0];
-        (first.addr, first.lkey) = (start as u64, desc.key());
-        let mut request = ops::send(list.slice(), 0);
-        RcEp::post_user(ep, &mut request, Some(desc), comp)
+        parts.set_first(ops::entry(start, HEADER_LEN + header.len(), desc.key()));
+        RcEp::post_user(ep, parts.send(0), Some(desc), comp)
     }
 
     /// Posts a request that reads the user's memory.
+    #[inline(always)]
     fn post_user(
         ep: &Ep,
         request: &mut ibv_send_wr,
@@ -230,9 +246,9 @@ impl RcEp {
         } else {
             Signal::Always
         };
-        let work = Work::Zcopy {
-            comp,
-            _header: header,
+        let work = match header {
+            Some(desc) => Work::WithHeader { comp, desc },
+            None => Work::Zcopy { comp },
         };
         // SAFETY: the user's memory is the device's until the completion is told, or a flush.
         unsafe { ep.conn.post(ep.face(), request, signal, Some(work)) }?;
@@ -281,10 +297,13 @@ impl RcEp {
 
     pub fn put_bcopy(ep: &Ep, pack: Pack, remote: u64, rkey: u32) -> Result<usize> {
         let face = ep.face();
-        ep.conn.ready(face)?;
-        let desc = face.copies.get_registered()?.own();
+        if !face.chain.is_open(&ep.conn) {
+            ep.conn.ready(face)?;
+        }
+        let desc = face.copies.get_registered()?;
+        let at = desc.payload();
         // SAFETY: there is room for `max_bcopy` bytes, which is a segment.
-        let len = unsafe { pack.pack_into(desc.payload()) };
+        let len = unsafe { pack.pack_into(at) };
         if len > face.settings.segment {
             ucs_error!("put_bcopy: {len} bytes were packed where the limit is smaller");
             return Err(Status::INVALID_PARAM);
@@ -292,11 +311,20 @@ impl RcEp {
         if len == 0 {
             return Ok(0);
         }
-        let mut list = [ops::entry(desc.payload(), len, desc.key())];
-        let mut request = ops::write(&mut list, remote, rkey, 0);
+        if len <= face.max_chained {
+            // SAFETY: so many were packed; there is room.
+            unsafe { ep.conn.write_short(face, (at, len), (remote, rkey)) }?;
+            return Ok(len);
+        }
+        ep.conn.ready(face)?;
+        let desc = desc.own();
+        // SAFETY: nobody else uses it until it is posted.
+        let parts = unsafe { face.request.parts() };
+        parts.one(ops::entry(at, len, desc.key()));
+        let request = parts.write(remote, rkey, 0);
         let work = Some(Work::Copied { _desc: desc });
         // SAFETY: the copy is part of the work.
-        unsafe { ep.conn.post(face, &mut request, Signal::Sometimes, work) }?;
+        unsafe { ep.conn.post(face, request, Signal::Sometimes, work) }?;
         Ok(len)
     }
 
@@ -312,14 +340,14 @@ impl RcEp {
         if total > face.port.max_message {
             return Err(Status::INVALID_PARAM);
         }
-        let mut list = List::new();
-        list.push_iov(iov, face.caps.send_sges as usize)?;
+        // SAFETY: nobody else uses it until it is posted.
+        let parts = unsafe { face.request.parts() };
+        parts.blocks(None, iov, face.caps.send_sges as usize)?;
         ep.conn.ready(face)?;
         if total == 0 {
             return Ok(Posted::Done);
         }
-        let mut request = ops::write(list.slice(), remote, rkey, 0);
-        RcEp::post_user(ep, &mut request, None, comp)
+        RcEp::post_user(ep, parts.write(remote, rkey, 0), None, comp)
     }
 
     pub fn get_bcopy(
@@ -341,8 +369,10 @@ impl RcEp {
             unsafe { unpack.unpack_from(desc.payload(), 0) };
             return Ok(Posted::Done);
         }
-        let mut list = [ops::entry(desc.payload(), len, desc.key())];
-        let mut request = ops::read(&mut list, remote, rkey);
+        // SAFETY: nobody else uses it until it is posted.
+        let parts = unsafe { face.request.parts() };
+        parts.one(ops::entry(desc.payload(), len, desc.key()));
+        let request = parts.read(remote, rkey);
         let work = Some(Work::Get {
             desc,
             unpack,
@@ -351,7 +381,7 @@ impl RcEp {
             comp,
         });
         // SAFETY: the buffer is part of the work.
-        unsafe { ep.conn.post(face, &mut request, Signal::Always, work) }?;
+        unsafe { ep.conn.post(face, request, Signal::Always, work) }?;
         ep.conn.note_read();
         Ok(Posted::InProgress)
     }
@@ -368,14 +398,14 @@ impl RcEp {
         if total > face.max_get() {
             return Err(Status::INVALID_PARAM);
         }
-        let mut list = List::new();
-        list.push_iov(iov, face.caps.send_sges as usize)?;
+        // SAFETY: nobody else uses it until it is posted.
+        let parts = unsafe { face.request.parts() };
+        parts.blocks(None, iov, face.caps.send_sges as usize)?;
         ep.conn.ready(face)?;
         if total == 0 {
             return Ok(Posted::Done);
         }
-        let mut request = ops::read(list.slice(), remote, rkey);
-        let posted = RcEp::post_user(ep, &mut request, None, comp)?;
+        let posted = RcEp::post_user(ep, parts.read(remote, rkey), None, comp)?;
         ep.conn.note_read();
         Ok(posted)
     }
@@ -395,15 +425,17 @@ impl RcEp {
         if RcEp::get_zcopy(ep, iov, remote, rkey, Completion::NONE)? == Posted::Done {
             return Ok(Posted::Done);
         }
-        let mut list = [ops::entry(desc.payload(), size_of::<u64>(), desc.key())];
-        let mut request = ops::read(&mut list, guard.at, guard.rkey as u32);
+        // SAFETY: nobody else uses it until it is posted.
+        let parts = unsafe { face.request.parts() };
+        parts.one(ops::entry(desc.payload(), size_of::<u64>(), desc.key()));
+        let request = parts.read(guard.at, guard.rkey as u32);
         let work = Some(Work::Guard {
             desc,
             value: guard.value,
             comp,
         });
         // SAFETY: the buffer is part of the work.
-        if let Err(e) = unsafe { ep.conn.post(face, &mut request, Signal::Always, work) } {
+        if let Err(e) = unsafe { ep.conn.post(face, request, Signal::Always, work) } {
             // The device may be writing to the user's memory.
             RcIface::fail(face, &ep.conn, e);
             return Err(e);
@@ -428,10 +460,12 @@ impl RcEp {
         RcEp::check_atomic(face, remote)?;
         ep.conn.ready(face)?;
         let (scrap, key) = face.scrap()?;
-        let mut list = [ops::entry(scrap, size_of::<u64>(), key)];
-        let mut request = ops::atomic(&mut list, value, None, remote, rkey);
+        // SAFETY: nobody else uses it until it is posted.
+        let parts = unsafe { face.request.parts() };
+        parts.one(ops::entry(scrap, size_of::<u64>(), key));
+        let request = parts.atomic(value, None, remote, rkey);
         // SAFETY: the buffer lives as long as the interface, and nobody reads it.
-        unsafe { ep.conn.post(face, &mut request, Signal::Sometimes, None) }?;
+        unsafe { ep.conn.post(face, request, Signal::Sometimes, None) }?;
         ep.conn.note_read();
         Ok(())
     }
@@ -449,15 +483,17 @@ impl RcEp {
         RcEp::check_atomic(face, remote)?;
         ep.conn.ready(face)?;
         let desc = face.copies.get_registered()?.own();
-        let mut list = [ops::entry(desc.payload(), size_of::<u64>(), desc.key())];
-        let mut request = ops::atomic(&mut list, operand, swap, remote, rkey);
+        // SAFETY: nobody else uses it until it is posted.
+        let parts = unsafe { face.request.parts() };
+        parts.one(ops::entry(desc.payload(), size_of::<u64>(), desc.key()));
+        let request = parts.atomic(operand, swap, remote, rkey);
         let work = Some(Work::Fetch {
             desc,
             result: to,
             comp,
         });
         // SAFETY: the buffer is part of the work.
-        unsafe { ep.conn.post(face, &mut request, Signal::Always, work) }?;
+        unsafe { ep.conn.post(face, request, Signal::Always, work) }?;
         ep.conn.note_read();
         Ok(Posted::InProgress)
     }

@@ -27,7 +27,7 @@ use crate::uct::base::worker::WorkerHandle;
 use crate::uct::ib::config::Settings;
 use crate::uct::ib::identity;
 use crate::uct::ib::md::Domain;
-use crate::uct::ib::ops::{MAX_SGES, NO_COMPLETION};
+use crate::uct::ib::ops::{MAX_SGES, NO_COMPLETION, Request};
 use crate::uct::ib::port::{Port, read_device};
 use crate::uct::ib::wire::{DEVICE_LEN, DeviceAddr, EP_LEN, HEADER_LEN};
 use crate::uct::internal::{EpochGuard, InternalIface};
@@ -50,6 +50,8 @@ pub const COPY_OFFSET: usize = 8;
 pub struct RcIface {
     /// Short requests. Queue pairs go after it, and before the queues and the buffers.
     pub(super) chain: Chain,
+    /// Of all other requests.
+    pub(super) request: Request,
     pub(super) connector: OnceCell<Connector>,
     pub(super) conns: RefCell<Vec<Slot>>,
     free_slots: RefCell<Vec<u32>>,
@@ -108,7 +110,9 @@ struct EventSet {
     _failure: Arc<EventFd>,
 }
 
-/// The numbers in a request's id, above bit 0 (set for sends) and 16 bits that number the request.
+/// The ids of two requests of a connection, one after the other, differ by so much: bit 0 is set for sends.
+pub(super) const NEXT_ID: u64 = 1 << 1;
+/// The numbers in a request's id, above bit 0 and 16 bits that number the request.
 pub(super) const SLOT_SHIFT: u32 = 17;
 pub(super) const SLOT_BITS: u32 = 22;
 pub(super) const GENERATION_SHIFT: u32 = SLOT_SHIFT + SLOT_BITS;
@@ -184,6 +188,7 @@ impl RcIface {
         let has_more = Rc::new(Cell::new(false));
         let tl = RcIface {
             chain: Chain::new(settings.batch as usize, Rc::clone(&has_more)),
+            request: Request::new(),
             connector: OnceCell::new(),
             conns: RefCell::new(Vec::new()),
             free_slots: RefCell::new(Vec::new()),
@@ -645,7 +650,7 @@ impl Iface for RcIface {
     }
 
     fn fence(ep: &EpBox<Self>, _flags: u32) -> Result<()> {
-        ep.conn.fence();
+        ep.conn.fence(ep.face());
         Ok(())
     }
 
@@ -664,7 +669,8 @@ impl Iface for RcIface {
     }
 
     fn iface_fence(face: &Face, _flags: u32) -> Result<()> {
-        face.by_pair.borrow().values().for_each(|conn| conn.fence());
+        let conns = face.by_pair.borrow();
+        conns.values().for_each(|conn| conn.fence(face));
         Ok(())
     }
 
@@ -674,7 +680,7 @@ impl Iface for RcIface {
 
     /// Asks for an event, then looks once more: what came in between is handled by the next progress.
     fn event_arm(face: &Face, _events: c_int) -> Result<()> {
-        face.chain.flush();
+        face.chain.flush(face);
         if face.queue.take_events()
             || !face.held.borrow().is_empty()
             || face.connector.get().is_some_and(Connector::is_due)

@@ -1,13 +1,14 @@
 //! Polling: completions become deliveries and ends of operations, grants leave, pending requests are served.
 
-use super::conn::{Conn, Signal, State, finish};
+use super::conn::{Conn, Signal, State, Work, finish};
 use super::connector::Connector;
-use super::iface::{Face, GENERATION_SHIFT, RcIface, SLOT_BITS, SLOT_SHIFT, Slot};
+use super::iface::{Face, GENERATION_SHIFT, NO_PAIR, RcIface, SLOT_BITS, SLOT_SHIFT, Slot};
 use crate::c::verbs::*;
 use crate::ucs::Status;
 use crate::uct::ib::ops::{self, NO_COMPLETION};
 use crate::uct::ib::wire::{GRANT_ONLY, HEADER_LEN, Header};
 use crate::{ucs_diag, ucs_error};
+use core::cell::RefCell;
 use std::rc::Rc;
 
 /// Completions that are taken off at a time.
@@ -20,6 +21,16 @@ fn find(conns: &[Slot], wr_id: u64) -> Option<&Rc<Conn>> {
     let slot = conns.get(slot)?;
     let same = u64::from(slot.generation) == wr_id >> GENERATION_SHIFT;
     slot.conn.as_ref().filter(|_| same)
+}
+
+/// As `find`, without a guard.
+///
+/// # Safety
+/// The connections may not change while the answer is used.
+#[inline(always)]
+unsafe fn find_unguarded(conns: &RefCell<Vec<Slot>>, wr_id: u64) -> Option<&Rc<Conn>> {
+    // SAFETY: by the caller's promise.
+    find(unsafe { conns.try_borrow_unguarded() }.ok()?, wr_id)
 }
 
 impl RcIface {
@@ -44,15 +55,16 @@ impl RcIface {
 
     /// What a message for this queue pair said of credits.
     #[cold]
-    pub fn heard_credits(&self, pair: u32, said: u8) {
-        let conn = self.by_pair.borrow().get(&pair).map(Rc::clone);
+    pub fn heard_credits(face: &Face, pair: u32, said: u8) {
+        let conn = face.by_pair.borrow().get(&pair).map(Rc::clone);
         let Some(conn) = conn else {
             return;
         };
-        conn.settle();
+        // The next message has something to say.
+        face.chain.close(face);
         if conn.credits.heard(said) {
-            self.grants.borrow_mut().push_back(conn);
-            self.has_more.set(true);
+            face.grants.borrow_mut().push_back(conn);
+            face.has_more.set(true);
         }
     }
 
@@ -89,31 +101,44 @@ impl RcIface {
     }
 
     /// A work request was sent, and all before it of its queue pair.
-    #[inline]
+    #[inline(always)]
     fn sent(face: &Face, completion: &ibv_wc) {
         let (id, number) = (completion.wr_id, (completion.wr_id >> 1) as u16);
-        let conns = face.conns.borrow();
-        let Some(conn) = find(&conns, id) else {
-            drop(conns);
-            if Connector::is_ours(id) {
-                RcIface::sent_datagram(face, completion);
-            }
+        // SAFETY: no connection comes or goes before the user is called.
+        let Some(conn) = (unsafe { find_unguarded(&face.conns, id) }) else {
+            RcIface::sent_by_none(face, completion);
             return;
         };
-        if !conn.retire(face, number) {
+        if !conn.retire(face, number) || !conn.has_work(number) {
             return;
         }
-        let Some((work, more)) = conn.next_until(number) else {
+        let Some(work) = conn.next_work() else {
             return;
         };
-        let more = more.then(|| Rc::clone(conn));
-        // The user is called, and may do anything.
-        drop(conns);
-        finish(work, Ok(()));
-        if let Some(conn) = more {
-            while let Some((work, _)) = conn.next_until(number) {
-                finish(work, Ok(()));
-            }
+        if conn.has_work(number) {
+            RcIface::finish_all(work, Rc::clone(conn), number);
+        } else {
+            // The user is called, and may do anything.
+            finish(work, Ok(()));
+        }
+    }
+
+    /// The first work of many that have to be done as requests up to `number` are complete.
+    #[inline(never)]
+    fn finish_all(first: Work, conn: Rc<Conn>, number: u16) {
+        finish(first, Ok(()));
+        while conn.has_work(number)
+            && let Some(work) = conn.next_work()
+        {
+            finish(work, Ok(()));
+        }
+    }
+
+    /// A work request of no connection was sent.
+    #[cold]
+    fn sent_by_none(face: &Face, completion: &ibv_wc) {
+        if Connector::is_ours(completion.wr_id) {
+            RcIface::sent_datagram(face, completion);
         }
     }
 
@@ -144,61 +169,64 @@ impl RcIface {
         }
     }
 
-    /// Handles a completion that was just taken off, or keeps it: without `receives`, and once a handler has asked for a
-    /// pause, messages stay. How many were handled.
+    /// Handles a completion that was just taken off, or keeps it and counts it in `kept`: messages stay once a handler has
+    /// asked for a pause.
     #[inline(always)]
-    fn handle_or_hold(face: &Face, completion: &ibv_wc, receives: &mut bool) -> u32 {
+    fn handle_or_hold(face: &Face, completion: &ibv_wc, kept: &mut u32) {
         let is_send = completion.wr_id & 1 != 0;
-        if completion.status != IBV_WC_SUCCESS && (is_send || *receives) {
+        if !is_send && face.base.internal.recv_paused.get() {
+            face.hold(core::slice::from_ref(completion));
+            *kept += 1;
+            return;
+        }
+        if completion.status != IBV_WC_SUCCESS {
             RcIface::handle_failed(face, completion);
         } else if is_send {
             RcIface::sent(face, completion);
-        } else if *receives {
-            face.rx.deliver(face, completion);
-            *receives = !face.base.internal.recv_paused.get();
         } else {
-            face.hold(core::slice::from_ref(completion));
-            return 0;
+            face.rx.deliver(face, completion);
         }
-        1
     }
 
     /// Handles what was held back.
     #[cold]
-    fn handle_held(face: &Face, receives: &mut bool) -> u32 {
-        let mut count = 0;
+    fn handle_held(face: &Face) -> u32 {
+        let (mut count, mut kept) = (0, 0);
         let held = face.held.borrow().len();
         for _ in 0..held {
             let Some(completion) = face.held.borrow_mut().pop_front() else {
                 break;
             };
-            count += RcIface::handle_or_hold(face, &completion, receives);
+            RcIface::handle_or_hold(face, &completion, &mut kept);
+            count += 1;
         }
-        count
+        count - kept
     }
 
     #[inline]
-    pub fn poll(face: &Face, mut receives: bool) -> u32 {
+    pub fn poll(face: &Face, receives: bool) -> u32 {
         let Some(mut batch) = face.batch.take() else {
             return 0;
         };
-        face.chain.begin_progress();
-        let (mut count, takes) = (0, receives);
-        face.base.internal.recv_paused.set(false);
+        face.chain.begin_progress(face);
+        let (mut count, mut kept) = (0, 0);
+        face.base.internal.recv_paused.set(!receives);
         if face.has_more.get() {
-            count += RcIface::handle_held(face, &mut receives);
+            count += RcIface::handle_held(face);
         }
         let taken = match face.queue.poll(&mut *batch) {
-            Ok(n) => n,
+            Ok(n) => n.min(BATCH),
             Err(e) => {
                 RcIface::fail_all(face, "its completion queue cannot be polled", Some(e));
                 0
             }
         };
-        for completion in batch.iter().take(taken) {
-            count += RcIface::handle_or_hold(face, completion, &mut receives);
+        for completion in &batch[..taken] {
+            RcIface::handle_or_hold(face, completion, &mut kept);
         }
-        if takes {
+        count += taken as u32 - kept;
+        face.receiving.set(NO_PAIR);
+        if receives {
             face.rx.top_up(taken == BATCH);
         }
         if face.has_more.get() {
@@ -216,7 +244,7 @@ impl RcIface {
             count += face.pending.dispatch();
         }
         // What handlers sent.
-        face.chain.flush();
+        face.chain.flush(face);
         face.batch.set(Some(batch));
         count
     }

@@ -5,21 +5,24 @@
 //! polls bring as many as they can take, for half of the buffers on end, their number is doubled, up to
 //! `UCX_RC_VERBS_RX_QUEUE_LEN`.
 
-use super::iface::{Face, NO_PAIR, RcIface};
-use crate::c::verbs::ibv_wc;
-use crate::c::*;
+use super::connector::Connector;
+use super::iface::{Face, RcIface};
+use crate::c::verbs::{ibv_recv_wr, ibv_wc};
 use crate::sys::verbs::ReceiveQueue;
 use crate::ucs_diag;
 use crate::uct::base::desc::{DescPool, OwnedDesc};
-use crate::uct::ib::ops::{self, ReceiveRequests};
+use crate::uct::ib::ops::{self, Receive};
 use crate::uct::ib::wire::{GRANT_ONLY, HEADER_LEN, Header};
 use core::cell::{Cell, RefCell};
+use core::ptr::null_mut;
 use std::rc::Rc;
 
 /// Buffers that are posted first.
 const FIRST: u32 = 64;
 /// Most buffers that are posted at a time.
 const BATCH: u32 = ops::RECEIVES as u32;
+/// Requests that are made at a time.
+const CHUNK: usize = 64;
 
 pub struct Rx {
     queue: Rc<ReceiveQueue>,
@@ -32,20 +35,19 @@ pub struct Rx {
     /// With no more than so many posted, more are missing than the batch can have.
     floor: Cell<u32>,
     posted: Cell<u32>,
-    /// All that were ever posted, and those that were complete after the last poll that brought fewer completions than it can.
+    /// All that were ever posted.
     posted_ever: Cell<u32>,
-    idle_at: Cell<u32>,
-    /// The numbers of what is posted next.
-    batch: [Cell<u32>; BATCH as usize],
-    batched: Cell<usize>,
+    /// The last poll brought as many completions as it can; those that were complete after the first of such polls on end.
+    is_full: Cell<bool>,
+    full_since: Cell<u32>,
+    /// What is posted next, as a chain, and how many they are.
+    batch: Cell<*mut ibv_recv_wr>,
+    batched: Cell<u32>,
     /// So many are posted at a time.
-    at_once: usize,
-    /// By the numbers that the device answers with: those that are posted, and those in the batch.
-    buffers: Box<[Cell<Option<OwnedDesc>>]>,
-    requests: RefCell<ReceiveRequests>,
-    /// Numbers that were given back, and the first that was never given.
-    free: RefCell<Vec<u32>>,
-    unused: Cell<u32>,
+    at_once: u32,
+    /// All requests, and those that have no buffer.
+    requests: RefCell<Vec<Box<[Receive]>>>,
+    free: RefCell<Vec<*const Receive>>,
 }
 
 impl Rx {
@@ -59,14 +61,13 @@ impl Rx {
             floor: Cell::new(0),
             posted: Cell::new(0),
             posted_ever: Cell::new(0),
-            idle_at: Cell::new(0),
-            batch: [const { Cell::new(0) }; BATCH as usize],
+            is_full: Cell::new(false),
+            full_since: Cell::new(0),
+            batch: Cell::new(null_mut()),
             batched: Cell::new(0),
-            at_once: (limit / 2).clamp(1, BATCH) as usize,
-            buffers: (0..limit).map(|_| Cell::new(None)).collect(),
-            requests: RefCell::new(ReceiveRequests::new(limit as usize)),
-            free: RefCell::new(Vec::new()),
-            unused: Cell::new(0),
+            at_once: (limit / 2).clamp(1, BATCH),
+            requests: RefCell::default(),
+            free: RefCell::default(),
         }
     }
 
@@ -83,18 +84,26 @@ impl Rx {
     }
 
     /// Posts more where too few are. `full`: the last poll brought as many completions as it can.
-    #[inline]
+    #[inline(always)]
     pub fn top_up(&self, full: bool) {
-        let posted = self.posted.get();
-        let complete = self.posted_ever.get().wrapping_sub(posted);
-        if !full {
-            self.idle_at.set(complete);
-        } else if complete.wrapping_sub(self.idle_at.get()) >= self.target.get() / 2 {
-            self.idle_at.set(complete);
-            self.set_target((self.target.get() * 2).min(self.limit));
+        if full {
+            self.note_full();
+        } else {
+            self.is_full.set(false);
+        }
+        if self.posted.get() <= self.floor.get() {
             self.refill();
         }
-        if posted <= self.floor.get() {
+    }
+
+    #[inline(never)]
+    fn note_full(&self) {
+        let complete = self.posted_ever.get().wrapping_sub(self.posted.get());
+        if !self.is_full.replace(true) {
+            self.full_since.set(complete);
+        } else if complete.wrapping_sub(self.full_since.get()) >= self.target.get() / 2 {
+            self.full_since.set(complete);
+            self.set_target((self.target.get() * 2).min(self.limit));
             self.refill();
         }
     }
@@ -107,7 +116,7 @@ impl Rx {
     /// Takes buffers from the pool until there are enough.
     #[cold]
     fn refill(&self) {
-        while self.posted.get() + self.in_batch() < self.target.get() {
+        while self.posted.get() + self.batched.get() < self.target.get() {
             let desc = match self.pool.get_registered() {
                 Ok(desc) => desc.own(),
                 Err(e) => {
@@ -116,18 +125,10 @@ impl Rx {
                     break;
                 }
             };
-            let number = self.free.borrow_mut().pop().unwrap_or_else(|| {
-                let number = self.unused.get();
-                self.unused.set(number + 1);
-                number
-            });
+            let receive = self.unused();
             // The header stands right before the payload, whose alignment the user chose.
-            let at = desc.payload().wrapping_sub(HEADER_LEN);
-            let buffer = ops::entry(at, self.segment, desc.key());
-            let mut requests = self.requests.borrow_mut();
-            requests.set(number, u64::from(number) << 1, buffer);
-            drop(requests);
-            if !self.hand_in(number, desc) {
+            receive.set(desc, HEADER_LEN, self.segment);
+            if !self.hand_in(receive) {
                 return;
             }
         }
@@ -136,139 +137,135 @@ impl Rx {
         }
     }
 
-    fn in_batch(&self) -> u32 {
-        self.batched.get() as u32
+    /// A request without a buffer.
+    fn unused(&self) -> &Receive {
+        let mut free = self.free.borrow_mut();
+        let receive = free.pop().unwrap_or_else(|| {
+            let chunk: Box<[Receive]> = (0..CHUNK).map(|_| Receive::new()).collect();
+            free.extend(chunk[1..].iter().map(core::ptr::from_ref));
+            let first = core::ptr::from_ref(&chunk[0]);
+            self.requests.borrow_mut().push(chunk);
+            first
+        });
+        // SAFETY: one of `requests`, which live as long as this and are used by shared references alone.
+        unsafe { &*receive }
     }
 
     /// There are no more buffers: those that are there now have to do. Without any, the next poll tries again.
     fn make_do(&self) {
-        let there = self.posted.get() + self.in_batch();
+        let there = self.posted.get() + self.batched.get();
         self.set_target(there.clamp(BATCH.min(self.limit), self.limit));
     }
 
-    /// The buffer of this number, whose request is set, is posted with the next batch; `false` when that failed.
+    /// The buffer of this request is posted with the next batch; `false` when that failed.
     #[inline(always)]
-    fn hand_in(&self, number: u32, desc: OwnedDesc) -> bool {
-        match self.buffers.get(number as usize) {
-            // Nothing is there, so nothing is dropped.
-            Some(place) => core::mem::forget(place.replace(Some(desc))),
-            None => return false,
-        }
-        let batched = self.batched.get();
-        if let Some(next) = self.batch.get(batched) {
-            next.set(number);
-            self.batched.set(batched + 1);
-        }
-        batched + 1 < self.at_once || self.post()
+    fn hand_in(&self, receive: &Receive) -> bool {
+        self.batch.set(receive.before(self.batch.get()));
+        let batched = self.batched.get() + 1;
+        self.batched.set(batched);
+        batched < self.at_once || self.post()
     }
 
     /// Posts the batch; `false` when the device refuses.
     #[inline(never)]
     fn post(&self) -> bool {
-        let batch = self.batch.get(..self.batched.take()).unwrap_or_default();
-        if batch.is_empty() {
+        let (chain, count) = (self.batch.replace(null_mut()), self.batched.take());
+        if count == 0 {
             return true;
         }
-        let count = batch.len() as u32;
-        let posted = {
-            let mut requests = self.requests.borrow_mut();
-            let chain = requests.chain(batch.iter().map(Cell::get));
-            // SAFETY: a chain of requests; the buffers are registered, and kept until they complete or the queue is gone.
-            unsafe { self.queue.post(chain) }
-        };
-        match &posted {
+        // SAFETY: a chain of requests; the buffers are registered, and kept until they complete or the queue is gone.
+        match unsafe { self.queue.post(chain) } {
             Ok(()) => {
                 self.posted.set(self.posted.get() + count);
                 let ever = self.posted_ever.get();
                 self.posted_ever.set(ever.wrapping_add(count));
+                true
             }
             Err(e) => {
                 ucs_diag!("rc_verbs: receive buffers cannot be posted: {e}");
-                for number in batch.iter().map(Cell::get) {
-                    drop(self.take(number));
-                    self.free.borrow_mut().push(number);
+                // SAFETY: made by `hand_in`.
+                for receive in unsafe { Receive::all(chain) } {
+                    drop(self.take(receive));
                 }
+                false
             }
         }
-        posted.is_ok()
     }
 
-    #[inline]
-    fn take(&self, number: u32) -> Option<OwnedDesc> {
-        self.buffers.get(number as usize)?.take()
+    /// Takes the buffer of a request away.
+    fn take(&self, receive: &Receive) -> Option<OwnedDesc> {
+        self.free.borrow_mut().push(receive);
+        receive.take()
     }
 
-    /// A receive is complete: its number and its buffer, which is posted no more.
-    #[inline]
-    fn completed(&self, wr_id: u64) -> Option<(u32, OwnedDesc)> {
-        let number = u32::try_from(wr_id >> 1).ok()?;
-        let desc = self.take(number)?;
+    /// The receive that is complete, whose buffer is posted no more.
+    ///
+    /// # Safety
+    /// `wr_id` must be of a receive completion of the interface, and not a datagram's.
+    #[inline(always)]
+    unsafe fn completed(&self, wr_id: u64) -> &Receive {
         self.posted.set(self.posted.get() - 1);
-        Some((number, desc))
+        // SAFETY: all that the interface posts but datagrams are of `requests`.
+        unsafe { Receive::of(wr_id) }
     }
 
     /// A receive has failed; `false`: its buffer is not one of these.
     pub fn discard(&self, wr_id: u64) -> bool {
-        let Some((number, desc)) = self.completed(wr_id) else {
+        if Connector::is_datagram(wr_id) {
             return false;
-        };
-        self.hand_in(number, desc);
+        }
+        // SAFETY: of a receive completion.
+        self.hand_in(unsafe { self.completed(wr_id) });
         true
     }
 
     /// Hands a message that was received to its handler.
     #[inline(always)]
     pub fn deliver(&self, face: &Face, completion: &ibv_wc) {
-        let Some((number, desc)) = self.completed(completion.wr_id) else {
+        if Connector::is_datagram(completion.wr_id) {
             RcIface::receive_datagram(face, completion);
             return;
-        };
+        }
+        // SAFETY: of a receive completion.
+        let receive = unsafe { self.completed(completion.wr_id) };
         let (len, pair) = (completion.byte_len as usize, completion.qp_num);
-        let at = desc.payload();
+        let at = receive.payload();
         let Some(payload) = len.checked_sub(HEADER_LEN) else {
-            self.drop_short(number, desc, pair);
+            self.drop_short(receive, pair);
             return;
         };
         // SAFETY: the device has written the header right before the payload, inside the buffer.
         let header =
             Header::decode(unsafe { at.sub(HEADER_LEN).cast::<[u8; HEADER_LEN]>().read() });
         if header.credits != 0 {
-            face.heard_credits(pair, header.credits);
-        }
-        if header.id == GRANT_ONLY {
-            self.hand_in(number, desc);
-            return;
+            RcIface::heard_credits(face, pair, header.credits);
+            if header.id == GRANT_ONLY {
+                self.hand_in(receive);
+                return;
+            }
         }
         face.receiving.set(pair);
-        // SAFETY: the device has written so many bytes there.
-        let mut done = unsafe { face.base.am.invoke_short(header.id, at, payload) };
-        if !done {
-            desc.restore();
-            // SAFETY: the payload stands in a descriptor.
-            let kept = unsafe {
-                let flags = UCT_CB_PARAM_FLAG_DESC;
-                face.base.am.invoke(header.id, at, payload, flags)
-            };
-            done = kept != UCS_INPROGRESS;
-        }
-        face.receiving.set(NO_PAIR);
-        if done {
-            self.hand_in(number, desc);
+        // SAFETY: the payload of the request's descriptor, which is of the pool.
+        let restore = || unsafe { self.pool.restore(at) };
+        // SAFETY: the device has written so many bytes there, in a descriptor.
+        if unsafe { face.base.am.invoke_desc(header.id, at, payload, restore) } {
+            self.hand_in(receive);
         } else {
-            self.give_away(number, desc);
+            self.give_away(receive);
         }
     }
 
     /// The user keeps this buffer.
     #[inline(never)]
-    fn give_away(&self, number: u32, desc: OwnedDesc) {
-        desc.keep();
-        self.free.borrow_mut().push(number);
+    fn give_away(&self, receive: &Receive) {
+        if let Some(desc) = self.take(receive) {
+            desc.keep();
+        }
     }
 
     #[cold]
-    fn drop_short(&self, number: u32, desc: OwnedDesc, pair: u32) {
+    fn drop_short(&self, receive: &Receive, pair: u32) {
         ucs_diag!("rc_verbs: a message without a header for queue pair {pair} is dropped");
-        self.hand_in(number, desc);
+        self.hand_in(receive);
     }
 }
