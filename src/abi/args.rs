@@ -1,7 +1,9 @@
-//! Reading C's arguments: null checks with one log line, C lists, fixed-size names.
+//! C's arguments: null checks with one log line, C lists, fixed-size names, text to C's streams.
 
 use crate::c::prelude::*;
+use crate::sys::stdio;
 use crate::ucs::Status;
+use libc::FILE;
 
 /// Answers `$code` with one log line when any of the pointers is null.
 macro_rules! non_null {
@@ -57,6 +59,17 @@ pub fn put_name<const N: usize>(field: &mut [c_char; N], name: &str) {
     *field = [0; N];
     for (to, from) in field.iter_mut().take(N - 1).zip(name.bytes()) {
         *to = from as c_char;
+    }
+}
+
+/// Writes `text` to a stream; one that does not take it is logged.
+///
+/// # Safety
+/// `stream` must be open for writing.
+pub unsafe fn print(stream: *mut FILE, text: &str) {
+    // SAFETY: by the caller's promise.
+    if let Err(e) = unsafe { stdio::write_stream(stream, text.as_bytes()) } {
+        crate::ucs_warn!("cannot print: {e}");
     }
 }
 

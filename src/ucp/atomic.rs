@@ -14,8 +14,47 @@ pub struct Atomic {
     pub value: u64,
     /// For a compare-and-swap the new value.
     pub swap: u64,
-    /// Buffer of the old value; may be null.
-    pub reply: *mut u8,
+    pub reply: Reply,
+}
+
+/// The user's buffer of the old value, if there is one.
+#[derive(Clone, Copy)]
+pub struct Reply(*mut u8);
+
+impl Reply {
+    /// The old value is not wanted.
+    pub const NONE: Reply = Reply(core::ptr::null_mut());
+
+    /// # Safety
+    /// `at` must be null, or writable for the operation's size until it has completed.
+    pub const unsafe fn new(at: *mut u8) -> Reply {
+        Reply(at)
+    }
+
+    pub fn is_none(self) -> bool {
+        self.0.is_null()
+    }
+
+    /// Its address; null for none.
+    pub fn as_ptr(self) -> *mut u8 {
+        self.0
+    }
+
+    /// Writes an old value of `size` bytes.
+    pub fn put(self, size: u8, old: u64) {
+        if self.is_none() {
+            return;
+        }
+        let bytes = old.to_ne_bytes();
+        // SAFETY: by the promise made to `new`; on little-endian machines the low bytes come first.
+        unsafe {
+            if size == 4 {
+                self.0.cast::<u32>().write_unaligned(old as u32);
+            } else {
+                core::ptr::copy_nonoverlapping(bytes.as_ptr(), self.0, bytes.len());
+            }
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,24 +133,6 @@ pub unsafe fn apply(
             (8, AtomicOperation::Simple(op)) => Ok(u64::fetch(at.cast(), op, value)),
             (8, AtomicOperation::CompareSwap) => Ok(u64::cswap(at.cast(), value, swap)),
             _ => Err(Status::INVALID_PARAM),
-        }
-    }
-}
-
-/// Writes an old value of `size` bytes.
-///
-/// # Safety
-/// `at` must be null or writable for `size` bytes.
-pub unsafe fn put_reply(at: *mut u8, size: u8, old: u64) {
-    if !at.is_null() {
-        let bytes = old.to_ne_bytes();
-        // SAFETY: by the caller's promise; on little-endian machines the low bytes come first.
-        unsafe {
-            if size == 4 {
-                at.cast::<u32>().write_unaligned(old as u32);
-            } else {
-                core::ptr::copy_nonoverlapping(bytes.as_ptr(), at, bytes.len());
-            }
         }
     }
 }

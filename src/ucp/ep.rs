@@ -44,7 +44,7 @@ use super::counters::Sent;
 use super::op::Op;
 use super::request::Req;
 use super::rkey::KeyCache;
-use super::worker_core::{Core, MAX_HEADERS};
+use super::worker_core::{Core, MAX_HEADERS, WorkerRef};
 use crate::c::*;
 use crate::ucs::{Result, Status};
 use crate::uct::internal::base_of;
@@ -177,7 +177,7 @@ struct PendingSend {
 }
 
 pub struct Ep {
-    worker: *const Core,
+    worker: WorkerRef,
     pub id: Cell<u64>,
     /// Its index in the list of `after_fork`.
     pub registered: Cell<u32>,
@@ -259,7 +259,7 @@ impl Ep {
 
     fn make(worker: &Core, params: EpParams, made_by: MadeBy, handle: Handle) -> EpRef {
         let ep = Box::new(Ep {
-            worker,
+            worker: worker.to_ref(),
             id: Cell::new(0),
             registered: Cell::new(0),
             remote_uuid: Cell::new(0),
@@ -419,8 +419,7 @@ impl Ep {
 
     #[inline]
     pub fn worker(&self) -> &Core {
-        // SAFETY: a worker outlives its endpoints.
-        unsafe { &*self.worker }
+        &self.worker
     }
 
     /// The process of this host that the peer is, if it is one: proven, or on the application's word.

@@ -4,13 +4,14 @@
 //! for the next (`reg_cache.rs`), or have one for their own duration. A domain that cannot register the memory is left
 //! out, and who asked goes another way; the log says so once for a context, as the usual cause, the limit of locked
 //! memory, stays.
+#![forbid(unsafe_code)]
 
 use super::context::Context;
 use super::reg_cache::Remembered;
 use crate::c::*;
 use crate::sys;
 use crate::ucs::{Result, Status};
-use crate::uct::base::md::MdHandle;
+use crate::uct::base::md::{MdHandle, Registered};
 use crate::{ucs_debug, ucs_warn};
 use core::ffi::c_void;
 
@@ -29,8 +30,8 @@ pub enum LocalMemory {
 
 #[derive(Default)]
 pub struct Registration {
-    /// The domain by its index in the context, itself, and its handle of the memory.
-    handles: Vec<(usize, *const MdHandle, uct_mem_h)>,
+    /// The domains, by their indices in the context, that know the memory.
+    handles: Vec<(usize, Registered)>,
     /// One that the cache of its domain keeps.
     remembered: Option<Remembered>,
 }
@@ -47,8 +48,8 @@ impl Registration {
         for domain in domains {
             let md: &MdHandle = &context.mds[domain];
             let flags = flags | UCT_MD_MEM_FLAG_HIDE_ERRORS;
-            match md.md.mem_reg(address, length, flags) {
-                Ok(memh) => made.handles.push((domain, core::ptr::from_ref(md), memh)),
+            match md.register(address, length, flags) {
+                Ok(registered) => made.handles.push((domain, registered)),
                 // No such memory can be registered there: no limit of this machine's.
                 Err(e @ Status::UNSUPPORTED) => {
                     ucs_debug!("{}: registering {length} bytes: {e}", md.name);
@@ -105,22 +106,16 @@ impl Registration {
     pub fn all(&self) -> impl Iterator<Item = (usize, uct_mem_h)> {
         self.handles
             .iter()
-            .map(|(domain, _, memh)| (*domain, *memh))
+            .map(|(domain, registered)| (*domain, registered.memh()))
             .chain(self.remembered.iter().map(Remembered::handle))
     }
 
-    /// Gives the handles back; returns the last error.
+    /// Gives the handles back; returns the first error.
     pub fn release(&mut self) -> Result<()> {
         self.remembered = None;
         let mut result = Ok(());
-        for (_, md, memh) in self.handles.drain(..) {
-            // SAFETY: a context outlives its regions and requests, and so do its domains.
-            let md = unsafe { &*md };
-            // SAFETY: a registration of this domain, released once.
-            if let Err(e) = unsafe { md.md.mem_dereg(memh) } {
-                ucs_debug!("{}: ending a registration: {e}", md.name);
-                result = Err(e);
-            }
+        for (_, registered) in self.handles.drain(..) {
+            result = result.and(registered.release());
         }
         result
     }

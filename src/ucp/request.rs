@@ -7,7 +7,7 @@
 pub mod pool;
 
 use super::unexpected;
-use super::worker_core::Core;
+use super::worker_core::{Core, WorkerRef};
 use crate::c::*;
 use crate::ucp::context::Context;
 use crate::ucp::dt::{self, Data, Side};
@@ -297,7 +297,7 @@ impl Deref for Req {
 
 #[repr(C, align(16))]
 pub struct Request {
-    worker: *const Core,
+    worker: WorkerRef,
     /// The next of the pool's free requests, while it is one of them.
     next: Cell<Option<Req>>,
     pub(crate) op: UnsafeCell<Op>,
@@ -403,7 +403,7 @@ impl RequestSlot {
         // SAFETY: the pool's memory is free; the user's has room, in front of its pointer. The
         // completion is written when it is used.
         unsafe {
-            (&raw mut (*at).worker).write(worker);
+            (&raw mut (*at).worker).write(worker.to_ref());
             (&raw mut (*at).op).write(UnsafeCell::new(op));
             #[cfg(debug_assertions)]
             (&raw mut (*at).op_lent).write(Lent::default());
@@ -424,9 +424,7 @@ impl RequestSlot {
         let at = self.at.as_ptr().as_ptr();
         // SAFETY: as in `fill`.
         unsafe {
-            debug_assert!(
-                !(*at).worker.is_null() && (*at).id.get() == RequestId::NONE && !self.foreign
-            );
+            debug_assert!((*at).id.get() == RequestId::NONE && !self.foreign);
             (&raw mut (*at).op).write(UnsafeCell::new(op));
             #[cfg(debug_assertions)]
             (&raw mut (*at).op_lent).write(Lent::default());
@@ -479,7 +477,7 @@ impl Request {
     /// `at` must be zeroed memory for a request.
     pub unsafe fn prepare(at: NonNull<Request>, worker: &Core) {
         // SAFETY: by the caller's promise.
-        unsafe { (&raw mut (*at.as_ptr()).worker).write(worker) };
+        unsafe { (&raw mut (*at.as_ptr()).worker).write(worker.to_ref()) };
     }
 
     /// Makes a request that no operation uses yet, for the user to pass to calls that take one.
@@ -499,8 +497,7 @@ impl Request {
     }
 
     pub fn worker(&self) -> &Core {
-        // SAFETY: a worker outlives its requests.
-        unsafe { &*self.worker }
+        &self.worker
     }
 
     pub fn as_ptr(&self) -> NonNull<Request> {

@@ -2,14 +2,12 @@
 //! thread.
 //!
 //! Used by the parts of a worker that have to act without events (`keepalive`, `wireup::cm`, `wireup::unproven`).
+#![forbid(unsafe_code)]
 
-use super::worker_core::{Core, InProgress, as_callback};
+use super::worker_core::{Core, InProgress, Remote};
 use crate::ucs::Result;
 use crate::ucs::async_ctx::{self, HandlerId, Mode};
-use crate::ucs::callbackq::{Callback, CallbackQueue, Repeat};
 use crate::ucs::sync::{AtomicU32, Ordering};
-use crate::ucs_error;
-use core::ffi::c_void;
 use std::time::Duration;
 
 pub struct Timer(HandlerId);
@@ -34,18 +32,16 @@ impl Drop for Timer {
 pub struct WorkerCall {
     /// Due calls, as bits of the user's.
     due: AtomicU32,
-    worker: usize,
-    queue: usize,
-    serve: Callback,
+    worker: Remote,
+    serve: InProgress,
 }
 
 impl WorkerCall {
     pub fn new(worker: &Core, serve: InProgress) -> WorkerCall {
         WorkerCall {
             due: AtomicU32::new(0),
-            worker: core::ptr::from_ref(worker) as usize,
-            queue: core::ptr::from_ref(worker.queue()) as usize,
-            serve: as_callback(serve),
+            worker: worker.remote(),
+            serve,
         }
     }
 
@@ -55,15 +51,7 @@ impl WorkerCall {
         if self.due.fetch_or(what, Ordering::AcqRel) != 0 {
             return;
         }
-        // SAFETY: callers end before the worker, so both are alive.
-        unsafe {
-            let queue = &*(self.queue as *const CallbackQueue);
-            if let Err(e) = queue.add_safe(self.serve, self.worker as *mut c_void, Repeat::Once) {
-                ucs_error!("a worker cannot be called from the async thread: {e}");
-            }
-            let worker = &*(self.worker as *const Core);
-            worker.wakeup.poke();
-        }
+        self.worker.call_in_progress(self.serve);
     }
 
     /// Takes the due calls.

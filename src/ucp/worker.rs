@@ -25,7 +25,7 @@ use super::rma::flush;
 use super::stream::{self, StreamState};
 use super::tag::TagState;
 use super::wireup::{WireupState, close, cm, describe, message, select};
-use super::worker_core::{Core, FloorState, Hooks, OpenIface, Remote, WorkerParams, bandwidth};
+use super::worker_core::{Core, FloorState, Hooks, OpenIface, WorkerParams, bandwidth};
 use crate::c::*;
 use crate::sys::cpu;
 use crate::ucs::config::{Others, var};
@@ -168,8 +168,8 @@ impl Worker {
             super::wakeup::set(&worker)?;
         }
         after_fork::register(&worker);
-        // SAFETY: boxed; `Drop` ends the inspection before anything else.
-        let remote = unsafe { Remote::new(&worker) };
+        // `Drop` ends the inspection before anything else.
+        let remote = worker.remote();
         worker.inspection.begin(remote, worker.is_inspected);
         if let Some(handover) = worker.wakeup.thread().cloned() {
             worker.progress_thread = Some(ProgressThread::start(&worker, handover)?);

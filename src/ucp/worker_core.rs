@@ -23,6 +23,7 @@ use crate::ucs::fork;
 use crate::ucs::nonces::Nonces;
 use crate::ucs::sync::biased_lock::BiasedLock;
 use crate::ucs::{Result, Status};
+use crate::ucs_error;
 use crate::uct::api::Device;
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::internal::InternalRef;
@@ -30,6 +31,8 @@ use crate::wire::address::{Address, AddressEntry};
 use crate::wire::upstream::address::Offer;
 use core::cell::{Cell, RefCell};
 use core::ffi::{c_uint, c_void};
+use core::ops::Deref;
+use core::ptr::NonNull;
 use std::collections::BTreeMap;
 
 /// The parameters of `ucp_worker_create`.
@@ -423,9 +426,43 @@ impl Core {
     }
 }
 
+/// The worker of an endpoint, a request, a listener and so on: all of them end before it does (C contract of
+/// `ucp_worker_destroy`), and it stays where it is.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct WorkerRef(NonNull<Core>);
+
+impl Deref for WorkerRef {
+    type Target = Core;
+
+    #[inline(always)]
+    fn deref(&self) -> &Core {
+        // SAFETY: alive, see above; no one has a mutable borrow of a worker that is open.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl WorkerRef {
+    pub fn as_ptr(self) -> *const Core {
+        self.0.as_ptr()
+    }
+}
+
+impl Core {
+    #[inline(always)]
+    pub fn to_ref(&self) -> WorkerRef {
+        WorkerRef(NonNull::from(self))
+    }
+
+    /// For the worker's own parts that run on other threads, which it ends before it goes.
+    pub fn remote(&self) -> Remote {
+        Remote(self.to_ref())
+    }
+}
+
 /// A worker as other threads know it: they read what never changes and the counters, and have its progress make a call.
 #[derive(Clone)]
-pub struct Remote(*const Core);
+pub struct Remote(WorkerRef);
 
 // SAFETY: the functions of `Remote` touch what any thread may: the callback queue's calls for other threads, the wake-up's
 // descriptors, counters, and members that are written once, before there is a `Remote`.
@@ -434,41 +471,36 @@ unsafe impl Send for Remote {}
 unsafe impl Sync for Remote {}
 
 impl Remote {
-    /// # Safety
-    /// The worker stays where it is, and is there whenever a function of the result, or of a clone, is called.
-    pub unsafe fn new(worker: &Core) -> Remote {
-        Remote(worker)
-    }
-
-    fn core(&self) -> &Core {
-        // SAFETY: there, by the promise of `new`.
-        unsafe { &*self.0 }
-    }
-
     pub fn name(&self) -> &str {
-        &self.core().params.name
+        &self.0.params.name
     }
 
     pub fn uuid(&self) -> u64 {
-        self.core().uuid
+        self.0.uuid
     }
 
     pub fn counters(&self) -> String {
-        self.core().counters_json()
+        self.0.counters_json()
     }
 
     /// Its counters by name, as they are now.
     pub fn totals(&self) -> BTreeMap<String, u64> {
-        self.core().counter_totals()
+        self.0.counter_totals()
     }
 
     /// The worker's next progress calls `call`; a program that sleeps until something comes is woken.
     pub fn call_in_progress(&self, call: InProgress) {
-        let (core, arg) = (self.core(), self.0.cast_mut().cast());
+        let worker = &*self.0;
+        let arg = self.0.0.as_ptr().cast();
         // SAFETY: the worker does not move; the queue goes with it, before which it calls nothing.
-        let added = unsafe { core.queue().add_safe(as_callback(call), arg, Repeat::Once) };
-        if added.is_ok() {
-            core.wakeup.poke();
+        let added = unsafe {
+            worker
+                .queue()
+                .add_safe(as_callback(call), arg, Repeat::Once)
+        };
+        match added {
+            Ok(_) => worker.wakeup.poke(),
+            Err(e) => ucs_error!("a worker cannot be called from another thread: {e}"),
         }
     }
 }

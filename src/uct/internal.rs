@@ -19,7 +19,7 @@ use crate::uct::base::iov::Iov;
 use crate::uct::table;
 use crate::wire::upstream::address::{Entry, Offer};
 use crate::wire::upstream::private::Private;
-use core::cell::Cell;
+use core::cell::{Cell, OnceCell};
 use core::ffi::{c_uint, c_void};
 use core::marker::PhantomData;
 use std::net::IpAddr;
@@ -164,7 +164,7 @@ pub trait InternalIface: Iface {
 pub struct Internal {
     pub ops: &'static InternalOps,
     /// Called when a peer has connected and proven its identity.
-    pub on_peer: Cell<Option<OnPeer>>,
+    pub on_peer: OnceCell<OnPeer>,
     /// Called with what comes of upstream UCX; without it no connection of upstream's is accepted.
     pub on_upstream: Cell<Option<OnUpstream>>,
     /// Whether the interface has to be polled.
@@ -175,8 +175,8 @@ pub struct Internal {
     pub corked: Cell<bool>,
 }
 
-/// A function and its argument that gets the identity of a peer (`InternalIface::peer_identity`).
-pub type OnPeer = (unsafe fn(*mut c_void, u64), *mut c_void);
+/// A function that gets the identity of a peer (`InternalIface::peer_identity`).
+pub type OnPeer = Box<dyn Fn(u64)>;
 
 /// A message of upstream UCX.
 pub struct UpstreamMessage<'a> {
@@ -253,7 +253,7 @@ impl Internal {
     pub fn new<I: InternalIface>() -> Internal {
         Internal {
             ops: &Table::<I>::OPS,
-            on_peer: Cell::new(None),
+            on_peer: OnceCell::new(),
             on_upstream: Cell::new(None),
             polls: I::POLLS,
             recv_paused: Cell::new(false),
@@ -272,9 +272,8 @@ impl Internal {
 
     /// A peer has connected and proven its identity: calls `on_peer`.
     pub fn peer_connected(&self, identity: u64) {
-        if let Some((call, arg)) = self.on_peer.get() {
-            // SAFETY: set together with its argument, which outlives the interface.
-            unsafe { call(arg, identity) };
+        if let Some(call) = self.on_peer.get() {
+            call(identity);
         }
     }
 }
@@ -301,6 +300,22 @@ impl<'a> InternalRef<'a> {
 
     fn ops(self) -> &'static InternalOps {
         self.base.internal.ops
+    }
+
+    /// Its op table.
+    pub fn table(self) -> &'a uct_iface_ops {
+        // SAFETY: an open interface.
+        unsafe { &(*self.handle).ops }
+    }
+
+    /// Whether it reaches a peer's device, and that interface on it if one is given. The addresses are of this transport's
+    /// format.
+    pub fn reaches(self, device: &[u8], address: Option<&[u8]>) -> bool {
+        let address = address.map_or(core::ptr::null(), <[u8]>::as_ptr);
+        self.table().iface_is_reachable.is_some_and(|reaches| {
+            // SAFETY: an open interface; addresses have the lengths of its format.
+            unsafe { reaches(self.handle, device.as_ptr().cast(), address.cast()) != 0 }
+        })
     }
 
     /// An endpoint to a peer's interface, whose addresses are of this transport's format.

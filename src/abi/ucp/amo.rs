@@ -4,7 +4,7 @@ use super::ep::{ep, wait};
 use super::param::{self, NULL_PTR, RequestArgs, Which, enter, error, status_ptr};
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
-use crate::ucp::atomic::{Atomic, AtomicOperation};
+use crate::ucp::atomic::{Atomic, AtomicOperation, Reply};
 use crate::ucp::dt::Side;
 use crate::ucp::proto::table::{self, Verb};
 use crate::ucp::request::{Param, Posted, expect_host, in_device, not_counted};
@@ -37,7 +37,7 @@ unsafe fn run(
         return Err(Status::INVALID_PARAM);
     }
     if ep.worker().examines_operations() {
-        expect_host(ep.worker(), atomic.reply.cast())?;
+        expect_host(ep.worker(), atomic.reply.as_ptr().cast())?;
         let verb = match post::is_mapped(ep, key) {
             true => Verb::AtomicMapped,
             false => Verb::Atomic,
@@ -76,7 +76,7 @@ unsafe fn blocking(h: ucp_ep_h, atomic: &Atomic, address: u64, rkey: ucp_rkey_h)
     }
 }
 
-const fn simple(op: AtomicOp, size: u8, value: u64, reply: *mut u8) -> Atomic {
+const fn simple(op: AtomicOp, size: u8, value: u64, reply: Reply) -> Atomic {
     Atomic {
         op: AtomicOperation::Simple(op),
         size,
@@ -113,7 +113,7 @@ pub unsafe extern "C" fn ucp_atomic_add32(
     rkey: ucp_rkey_h,
 ) -> ucs_status_t {
     non_null!(UCS_ERR_INVALID_PARAM; ep, rkey);
-    let atomic = simple(AtomicOp::Add, 4, add.into(), core::ptr::null_mut());
+    let atomic = simple(AtomicOp::Add, 4, add.into(), Reply::NONE);
     // SAFETY: the caller's arguments.
     unsafe { blocking(ep, &atomic, remote_addr, rkey) }
 }
@@ -141,7 +141,9 @@ pub unsafe extern "C" fn ucp_atomic_fadd32(
     result: *mut u32,
 ) -> ucs_status_t {
     non_null!(UCS_ERR_INVALID_PARAM; ep, rkey, result);
-    let atomic = simple(AtomicOp::Add, 4, add.into(), result.cast());
+    // SAFETY: by the caller's promise.
+    let reply = unsafe { Reply::new(result.cast()) };
+    let atomic = simple(AtomicOp::Add, 4, add.into(), reply);
     // SAFETY: the caller's arguments.
     unsafe { blocking(ep, &atomic, remote_addr, rkey) }
 }
@@ -169,7 +171,9 @@ pub unsafe extern "C" fn ucp_atomic_swap32(
     result: *mut u32,
 ) -> ucs_status_t {
     non_null!(UCS_ERR_INVALID_PARAM; ep, rkey, result);
-    let atomic = simple(AtomicOp::Swap, 4, swap.into(), result.cast());
+    // SAFETY: by the caller's promise.
+    let reply = unsafe { Reply::new(result.cast()) };
+    let atomic = simple(AtomicOp::Swap, 4, swap.into(), reply);
     // SAFETY: the caller's arguments.
     unsafe { blocking(ep, &atomic, remote_addr, rkey) }
 }
@@ -204,7 +208,8 @@ pub unsafe extern "C" fn ucp_atomic_cswap32(
         size: 4,
         value: compare.into(),
         swap: swap.into(),
-        reply: result.cast(),
+        // SAFETY: by the caller's promise.
+        reply: unsafe { Reply::new(result.cast()) },
     };
     // SAFETY: the caller's arguments.
     unsafe { blocking(ep, &atomic, remote_addr, rkey) }
@@ -232,7 +237,7 @@ pub unsafe extern "C" fn ucp_atomic_add64(
     rkey: ucp_rkey_h,
 ) -> ucs_status_t {
     non_null!(UCS_ERR_INVALID_PARAM; ep, rkey);
-    let atomic = simple(AtomicOp::Add, 8, add, core::ptr::null_mut());
+    let atomic = simple(AtomicOp::Add, 8, add, Reply::NONE);
     // SAFETY: the caller's arguments.
     unsafe { blocking(ep, &atomic, remote_addr, rkey) }
 }
@@ -260,7 +265,9 @@ pub unsafe extern "C" fn ucp_atomic_fadd64(
     result: *mut u64,
 ) -> ucs_status_t {
     non_null!(UCS_ERR_INVALID_PARAM; ep, rkey, result);
-    let atomic = simple(AtomicOp::Add, 8, add, result.cast());
+    // SAFETY: by the caller's promise.
+    let reply = unsafe { Reply::new(result.cast()) };
+    let atomic = simple(AtomicOp::Add, 8, add, reply);
     // SAFETY: the caller's arguments.
     unsafe { blocking(ep, &atomic, remote_addr, rkey) }
 }
@@ -288,7 +295,9 @@ pub unsafe extern "C" fn ucp_atomic_swap64(
     result: *mut u64,
 ) -> ucs_status_t {
     non_null!(UCS_ERR_INVALID_PARAM; ep, rkey, result);
-    let atomic = simple(AtomicOp::Swap, 8, swap, result.cast());
+    // SAFETY: by the caller's promise.
+    let reply = unsafe { Reply::new(result.cast()) };
+    let atomic = simple(AtomicOp::Swap, 8, swap, reply);
     // SAFETY: the caller's arguments.
     unsafe { blocking(ep, &atomic, remote_addr, rkey) }
 }
@@ -323,7 +332,8 @@ pub unsafe extern "C" fn ucp_atomic_cswap64(
         size: 8,
         value: compare,
         swap,
-        reply: result.cast(),
+        // SAFETY: by the caller's promise.
+        reply: unsafe { Reply::new(result.cast()) },
     };
     // SAFETY: the caller's arguments.
     unsafe { blocking(ep, &atomic, remote_addr, rkey) }
@@ -365,7 +375,7 @@ pub unsafe extern "C" fn ucp_atomic_post(
             return UCS_ERR_INVALID_PARAM;
         }
     };
-    let atomic = simple(op, size_of_operand(op_size), value, core::ptr::null_mut());
+    let atomic = simple(op, size_of_operand(op_size), value, Reply::NONE);
     // SAFETY: the caller's endpoint. The lock spans giving the request back.
     let _guard = enter(unsafe { self::ep(ep) }.worker());
     // SAFETY: the caller's arguments.
@@ -432,7 +442,9 @@ pub unsafe extern "C" fn ucp_atomic_fetch_nb(
         ucs_error!("ucp_atomic_fetch_nb: {op_size} bytes: only 4 and 8 are supported");
         return error(Status::INVALID_PARAM);
     }
-    let mut atomic = simple(AtomicOp::Add, size, value, result.cast());
+    // SAFETY: by the caller's promise.
+    let reply = unsafe { Reply::new(result.cast()) };
+    let mut atomic = simple(AtomicOp::Add, size, value, reply);
     atomic.op = match opcode {
         UCP_ATOMIC_FETCH_OP_FADD => AtomicOperation::Simple(AtomicOp::Add),
         UCP_ATOMIC_FETCH_OP_SWAP => AtomicOperation::Simple(AtomicOp::Swap),
@@ -605,7 +617,8 @@ unsafe fn any(
         size,
         value,
         swap,
-        reply: reply.cast(),
+        // SAFETY: by the caller's promise.
+        reply: unsafe { Reply::new(reply.cast()) },
     };
     // SAFETY: the caller's arguments.
     status_ptr(unsafe { run(ep, &atomic, remote_addr, rkey, &parsed) })

@@ -1,6 +1,6 @@
 //! Configuration: the exported functions of `ucp.h` and its companions.
 
-use crate::abi::args::non_null;
+use crate::abi::args::{self, non_null};
 use crate::abi::ucs::config::style_of;
 use crate::abi::ucs::opts;
 use crate::c::prelude::*;
@@ -129,5 +129,5 @@ pub unsafe extern "C" fn ucp_config_print(
         }
     }
     // SAFETY: the caller's stream.
-    unsafe { super::print::put(stream, &text) };
+    unsafe { args::print(stream, &text) };
 }

@@ -1,6 +1,6 @@
 //! Contexts and versions: the exported functions of `ucp.h` and its companions.
 
-use crate::abi::args::{non_null, put_name};
+use crate::abi::args::{self, non_null, put_name};
 use crate::c::prelude::*;
 use crate::ucp::config;
 use crate::ucp::context::{Context, ContextParams};
@@ -111,7 +111,7 @@ pub unsafe extern "C" fn ucp_get_version_string() -> *const c_char {
 pub unsafe extern "C" fn ferrucx_print_build(stream: *mut FILE) {
     non_null!(; stream);
     // SAFETY: the caller's stream.
-    unsafe { super::print::put(stream, &describe_build()) };
+    unsafe { args::print(stream, &describe_build()) };
 }
 
 /// Creates a context, for a program that was compiled with the given version of this interface;
@@ -277,5 +277,5 @@ pub unsafe extern "C" fn ucp_context_print_info(context: ucp_context_h, stream: 
     // SAFETY: a live context.
     let context = unsafe { &*context.cast::<Context>() };
     // SAFETY: the caller's stream.
-    unsafe { super::print::put(stream, &context.describe()) };
+    unsafe { args::print(stream, &context.describe()) };
 }

@@ -3,7 +3,7 @@
 use super::blob::{blob, foreign};
 use super::param::{self, NULL_PTR, Which, enter, error, own, status_ptr};
 use super::worker::progress;
-use crate::abi::args::{non_null, put_name};
+use crate::abi::args::{self, non_null, put_name};
 use crate::c::prelude::*;
 use crate::ucp::config::TABLE;
 use crate::ucp::ep::{End, Ep, EpParams, EpRef};
@@ -446,7 +446,7 @@ pub unsafe extern "C" fn ucp_ep_print_info(h: ucp_ep_h, stream: *mut FILE) {
     unsafe {
         let ep = ep(h);
         let _guard = own!(ep.worker());
-        super::print::put(stream, &ep.describe());
+        args::print(stream, &ep.describe());
     }
 }
 

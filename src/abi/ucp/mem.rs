@@ -3,7 +3,7 @@
 use super::blob::{blob, foreign, hand_out, take_back};
 use super::ep::ep;
 use super::param::own;
-use crate::abi::args::non_null;
+use crate::abi::args::{self, non_null};
 use crate::c::prelude::*;
 use crate::ucp::context::Context;
 use crate::ucp::mem::{MapParams, Purpose, Region};
@@ -263,7 +263,7 @@ pub unsafe extern "C" fn ucp_mem_print_info(
     // SAFETY: the caller's string, a live context and the caller's stream.
     unsafe {
         let Ok(spec) = text(mem_spec) else { return };
-        super::print::put(stream, &context(context_h).describe_memory(spec));
+        args::print(stream, &context(context_h).describe_memory(spec));
     }
 }
 

@@ -11,7 +11,6 @@ pub mod ep;
 pub mod listener;
 pub mod mem;
 pub(crate) mod param;
-pub(crate) mod print;
 pub mod request;
 pub mod rma;
 pub mod stream;

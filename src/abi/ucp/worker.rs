@@ -2,7 +2,7 @@
 
 use super::blob::{blob, hand_out, take_back, upstream_address};
 use super::param::{self, NULL_PTR, Which, enter, error, own, status_ptr};
-use crate::abi::args::{non_null, put_name};
+use crate::abi::args::{self, non_null, put_name};
 use crate::c::prelude::*;
 use crate::ucp::context::{Context, default_name};
 use crate::ucp::request::Param;
@@ -286,7 +286,7 @@ pub unsafe extern "C" fn ucp_worker_print_info(worker: ucp_worker_h, stream: *mu
     unsafe {
         let w = param::worker(worker);
         let _guard = own!(w);
-        super::print::put(stream, &w.describe());
+        args::print(stream, &w.describe());
     }
 }
 

@@ -5,8 +5,7 @@
 //! members that never moved are written. Until the first call that may log, it says what the
 //! defaults are; then `refresh` writes what the environment says.
 
-use crate::abi::args::non_null;
-use crate::abi::ucp::print::put;
+use crate::abi::args::{self, non_null};
 use crate::abi::ucs::config::style_of;
 use crate::abi::ucs::{put_text, text_of};
 use crate::c::prelude::*;
@@ -113,7 +112,7 @@ pub unsafe extern "C" fn ucs_global_opts_print(
         print::print(options, options.table.name, PREFIX, style, None, &mut text);
     }
     // SAFETY: the caller's stream.
-    unsafe { put(stream, &text) };
+    unsafe { args::print(stream, &text) };
 }
 
 /// The size of the object in the oldest release we serve.

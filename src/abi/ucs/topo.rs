@@ -633,7 +633,7 @@ pub unsafe extern "C" fn ucs_topo_print_info(stream: *mut FILE) {
         }
     }
     // SAFETY: the caller's stream.
-    unsafe { crate::abi::ucp::print::put(stream, &text) };
+    unsafe { crate::abi::args::print(stream, &text) };
 }
 
 /// Takes all devices away; they are given back once. `ucs/sys/topo/base/topo.h`.

@@ -306,7 +306,7 @@ impl Ep {
         // SAFETY: by the caller's promise; the worker never changes, and counters may be read by any thread.
         unsafe {
             let ep = address as *const Ep;
-            ((*ep).worker, &raw const (*ep).sent)
+            ((*ep).worker.as_ptr(), &raw const (*ep).sent)
         }
     }
 

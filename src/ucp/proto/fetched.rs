@@ -7,7 +7,7 @@ use crate::ucp::dt::Data;
 use crate::ucp::op::{Arriving, DataRecvOp, Op};
 use crate::ucp::request::{Callback, Param, Request, settle};
 use crate::ucp::rts::Rts;
-use crate::ucp::worker_core::Core;
+use crate::ucp::worker_core::{Core, WorkerRef};
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use core::ffi::c_void;
@@ -17,7 +17,7 @@ type Then = Box<dyn FnOnce(&Core, Result<Vec<u8>>)>;
 
 /// A fetch in progress.
 struct Job {
-    worker: *const Core,
+    worker: WorkerRef,
     bytes: Vec<u8>,
     then: Then,
 }
@@ -32,7 +32,7 @@ pub fn begin(worker: &Core, message: &Rts, then: impl FnOnce(&Core, Result<Vec<u
     };
     let target = Data::contig(bytes.as_mut_ptr(), bytes.len());
     let job = Box::into_raw(Box::new(Job {
-        worker,
+        worker: worker.to_ref(),
         bytes,
         then: Box::new(then),
     }));
@@ -76,6 +76,5 @@ unsafe extern "C" fn ended(
     // SAFETY: boxed by `begin` for this one call.
     let job = unsafe { Box::from_raw(job.cast::<Job>()) };
     let result = Status::from_code(status).map_or(Ok(job.bytes), Err);
-    // SAFETY: a worker outlives its requests.
-    (job.then)(unsafe { &*job.worker }, result);
+    (job.then)(&job.worker, result);
 }

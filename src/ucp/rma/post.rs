@@ -4,7 +4,7 @@
 
 use super::{device, device_copy, software};
 use crate::c::UCS_MEMORY_TYPE_HOST;
-use crate::ucp::atomic::{Atomic, AtomicOperation, apply, put_reply};
+use crate::ucp::atomic::{Atomic, AtomicOperation, apply};
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Capability, Ep, Pin};
 use crate::ucp::op::{GetOp, Op, PutOp};
@@ -308,8 +308,7 @@ pub fn atomic(
         let at = key.pointer(address)?;
         // SAFETY: mapped remote memory, inside the key's range.
         let old = unsafe { apply(at, atomic.op, atomic.size, atomic.value, atomic.swap) }?;
-        // SAFETY: the user's reply buffer.
-        unsafe { put_reply(atomic.reply, atomic.size, old) };
+        atomic.reply.put(atomic.size, old);
         return immediate(ep.worker(), param, Info::default());
     }
     software::atomic(ep, param, atomic, address, key)

@@ -1,7 +1,8 @@
 //! Memory access by messages: the initiator's side.
+#![forbid(unsafe_code)]
 
 use super::{device, post, upstream};
-use crate::ucp::atomic::{Atomic, put_reply};
+use crate::ucp::atomic::Atomic;
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, Task, TaskStep};
 use crate::ucp::op::{AmoOp, GetOp, Op, Operation, PutOp};
@@ -145,7 +146,7 @@ impl Operation for AmoOp {
                 address: amo.address,
                 value: amo.atomic.value,
                 compare: amo.atomic.swap,
-                request: if amo.atomic.reply.is_null() {
+                request: if amo.atomic.reply.is_none() {
                     RequestId::NONE
                 } else {
                     req.id()
@@ -250,8 +251,7 @@ pub fn changed(worker: &Core, request: RequestId, value: Result<u64>) -> Option<
         _ => None,
     })?;
     if let Ok(value) = value {
-        // SAFETY: the user's reply buffer, kept until the operation completes.
-        unsafe { put_reply(reply, size, value) };
+        reply.put(size, value);
     }
     ep.complete_outstanding(req, value.map(drop));
     Some(())

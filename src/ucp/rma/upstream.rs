@@ -72,7 +72,7 @@ pub fn atomic(ep: &Ep, req: Req) -> Result<TaskStep> {
     let Some((address, atomic)) = posted else {
         return Ok(TaskStep::Done);
     };
-    let has_result = !atomic.reply.is_null();
+    let has_result = !atomic.reply.is_none();
     let header = Atomic {
         address,
         ep: ep.upstream_name()?,

@@ -3,6 +3,7 @@
 //! A client sends the addresses of its interfaces. A server does not connect to them: they could be those of a third
 //! party. The client connects first, which proves the interface that it owns. Clients of the same host are proven by
 //! their process (`claims`) and need no wait, unless the process does not reply (`unproven`).
+#![forbid(unsafe_code)]
 
 use crate::ucp::claims::{self, Proven};
 use crate::ucp::ep::Ep;
@@ -11,7 +12,6 @@ use crate::ucp::worker_core::Core;
 use crate::ucs::Result;
 use crate::wire::address::Address;
 use core::cell::RefCell;
-use core::ffi::c_void;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -63,16 +63,15 @@ impl Accepted {
 /// Registers for connections of peers at the worker's interfaces.
 pub fn listen(worker: &Core) {
     for iface in &worker.ifaces {
-        let arg: *mut c_void = core::ptr::from_ref(worker).cast_mut().cast();
+        let worker = worker.to_ref();
         let on_peer = &iface.internal().base.internal.on_peer;
-        on_peer.set(Some((peer_connected, arg)));
+        // A worker listens once.
+        let _ = on_peer.set(Box::new(move |identity| peer_connected(&worker, identity)));
     }
 }
 
 /// A peer has connected to one of the worker's interfaces: endpoints that wait for it go on with the next progress.
-unsafe fn peer_connected(worker: *mut c_void, identity: u64) {
-    // SAFETY: set by `listen` with the worker, which outlives its interfaces.
-    let worker = unsafe { &*worker.cast::<Core>() };
+fn peer_connected(worker: &Core, identity: u64) {
     if let Some(cm) = worker.wireup().cm.get() {
         for ep in cm.accepted.of(identity) {
             cm.client_connected(ep);

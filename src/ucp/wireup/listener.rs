@@ -9,7 +9,7 @@ use crate::ucp::claims;
 use crate::ucp::cm_connection::CmConnection;
 use crate::ucp::config::TABLE;
 use crate::ucp::ep::{Ep, EpParams, EpRef};
-use crate::ucp::worker_core::Core;
+use crate::ucp::worker_core::{Core, WorkerRef};
 use crate::ucs::config::var;
 use crate::ucs::{Result, Status};
 use crate::uct::cm::{Listener, Manager, Request, RequestId, Visitor};
@@ -24,7 +24,7 @@ use std::sync::Arc;
 /// It may be accepted on another worker than the listener's: then the connection belongs to the listener's manager, and
 /// events of the endpoint go to the inbox of its own worker.
 pub struct ConnRequest {
-    listening: *const Core,
+    listening: WorkerRef,
     manager: usize,
     id: RequestId,
     /// The device of this side.
@@ -42,8 +42,7 @@ enum Introduction {
 
 impl ConnRequest {
     fn manager(&self) -> Result<&dyn Manager> {
-        // SAFETY: the listener's worker outlives its requests (C contract of ucp_worker_destroy).
-        cm(unsafe { &*self.listening })?.manager(self.manager)
+        cm(&self.listening)?.manager(self.manager)
     }
 
     pub fn client_id(&self) -> u64 {
@@ -141,7 +140,7 @@ pub enum Arrival {
 
 /// A listener: the object of `ucp_listener_h`.
 pub struct UcpListener {
-    worker: *const Core,
+    worker: WorkerRef,
     /// One for each manager that can listen at the address.
     listeners: Vec<Box<dyn Listener>>,
     arrival: Arrival,
@@ -180,7 +179,7 @@ impl UcpListener {
     pub fn open(worker: &Core, at: SocketAddr, arrival: Arrival) -> Result<Box<UcpListener>> {
         let cm = cm(worker)?;
         let mut made = Box::new(UcpListener {
-            worker,
+            worker: worker.to_ref(),
             listeners: Vec::new(),
             arrival,
         });
@@ -209,8 +208,7 @@ impl UcpListener {
     }
 
     pub fn worker(&self) -> &Core {
-        // SAFETY: a worker outlives its listeners (C contract of ucp_worker_destroy).
-        unsafe { &*self.worker }
+        &self.worker
     }
 
     /// Its address, with the port that the kernel chose.
@@ -301,7 +299,7 @@ pub(super) fn asked(worker: &Core, listener: usize, incoming: IncomingRequest) {
     };
     let client = incoming.client;
     let request = ConnRequest {
-        listening: worker,
+        listening: worker.to_ref(),
         manager: incoming.manager,
         id: incoming.id,
         device: incoming.device,

@@ -1,4 +1,5 @@
 //! Which transport carries an endpoint's messages, by a cost that their attributes give.
+#![forbid(unsafe_code)]
 
 use crate::c::*;
 use crate::ucp::allowed;
@@ -30,19 +31,18 @@ fn transport_of(worker: &Core, iface: &OpenIface) -> &'static dyn Transport {
     worker.context().resources[iface.resource].transport
 }
 
-/// The operations of one of the worker's interfaces.
-fn ops(iface: &OpenIface) -> &uct_iface_ops {
-    // SAFETY: an open interface.
-    unsafe { &(*iface.handle).ops }
-}
-
 /// Whether the interface reaches the entry's owner.
 fn reaches(worker: &Core, iface: &OpenIface, entry: &AddressEntry) -> bool {
-    may_reach(worker, iface, entry, entry.iface.as_ptr())
+    may_reach(worker, iface, entry, Some(&entry.iface))
 }
 
-/// Whether the interface reaches the entry's device, and that address on it if it is not null.
-fn may_reach(worker: &Core, iface: &OpenIface, entry: &AddressEntry, address: *const u8) -> bool {
+/// Whether the interface reaches the entry's device, and that address on it if one is given.
+fn may_reach(
+    worker: &Core,
+    iface: &OpenIface,
+    entry: &AddressEntry,
+    address: Option<&[u8]>,
+) -> bool {
     let own_len = iface.device_address.len();
     if iface.number != entry.transport
         || !transport_of(worker, iface).fits_device_address(&entry.device, own_len)
@@ -50,13 +50,7 @@ fn may_reach(worker: &Core, iface: &OpenIface, entry: &AddressEntry, address: *c
     {
         return false;
     }
-    // SAFETY: an open interface; addresses have the lengths of its format.
-    unsafe {
-        match (*iface.handle).ops.iface_is_reachable {
-            Some(f) => f(iface.handle, entry.device.as_ptr().cast(), address.cast()) != 0,
-            None => false,
-        }
-    }
+    iface.internal().reaches(&entry.device, address)
 }
 
 /// A transport endpoint to the entry's owner, by one of the worker's interfaces, which is polled from now on.
@@ -196,7 +190,7 @@ pub fn message_lane(worker: &Core, address: &Rc<Address>) -> Result<MessageLane>
 /// The lane of one of the worker's interfaces, with its limits and thresholds.
 fn lane_of(worker: &Core, address: &Address, (i, entry): Pair, ep: uct_ep_h) -> MessageLane {
     let iface = &worker.ifaces[i];
-    let ops = ops(iface);
+    let ops = iface.internal().table();
     let short = iface.attr.cap.flags & UCT_IFACE_FLAG_AM_SHORT != 0;
     let max_short = iface.attr.cap.am.max_short.checked_sub(8).filter(|_| short);
     let copies = iface_for(worker, address, Capability::SingleCopy);
@@ -255,7 +249,7 @@ pub fn connected_lane(worker: &Core, address: &Address) -> Option<MessageLane> {
             iface: i,
             entry: e,
             max_bcopy: iface.attr.cap.am.max_bcopy,
-            am_bcopy: ops(iface).ep_am_bcopy,
+            am_bcopy: iface.internal().table().ep_am_bcopy,
             ..NO_LANE
         })
     })
@@ -394,7 +388,7 @@ pub fn has_left(worker: &Core, address: &Address) -> bool {
     !refusal(worker, address).is_some_and(Refusal::may_live)
         && worker.ifaces.iter().any(|iface| {
             let left = |entry: &AddressEntry| {
-                may_reach(worker, iface, entry, core::ptr::null()) && !reaches(worker, iface, entry)
+                may_reach(worker, iface, entry, None) && !reaches(worker, iface, entry)
             };
             transport_of(worker, iface).shares_memory() && address.entries.iter().any(left)
         })

@@ -18,6 +18,7 @@ use crate::uct::tag;
 use crate::{ucs_diag, ucs_error};
 use core::cell::{Cell, OnceCell, RefCell};
 use core::ops::Deref;
+use core::ptr::NonNull;
 
 /// The part of an interface that is the same in every transport.
 pub struct IfaceBase {
@@ -317,6 +318,33 @@ impl<I: Iface> EpBox<I> {
             }
             None => ucs_error!("{name} endpoint failed, and no error handler is set: {status}"),
         }
+    }
+}
+
+/// An endpoint in a list of its transport's: it takes itself off the list before it goes.
+pub struct EpLink<I: Iface>(NonNull<EpBox<I>>);
+
+impl<I: Iface> Clone for EpLink<I> {
+    fn clone(&self) -> EpLink<I> {
+        *self
+    }
+}
+
+impl<I: Iface> Copy for EpLink<I> {}
+
+impl<I: Iface> Deref for EpLink<I> {
+    type Target = EpBox<I>;
+    #[inline]
+    fn deref(&self) -> &EpBox<I> {
+        // SAFETY: alive, see above; only shared references to it are made.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl<I: Iface> EpBox<I> {
+    /// For a list, of which `Iface::ep_closing` takes it off.
+    pub fn link(&self) -> EpLink<I> {
+        EpLink(NonNull::from(self))
     }
 }
 

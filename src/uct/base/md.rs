@@ -3,11 +3,12 @@
 use super::memory_copier::MemoryCopier;
 use crate::c::*;
 use crate::ucs::{Result, Status};
-use crate::ucs_diag;
 use crate::uct::api::{
     Alloc, Component, Device, KeyObject, Md, MdAttr, MemoryInfo, Transport, UnpackedKey,
 };
+use crate::{ucs_debug, ucs_diag};
 use core::ffi::c_void;
+use core::ptr::NonNull;
 use std::any::Any;
 use std::sync::Arc;
 
@@ -55,11 +56,41 @@ impl MdHandle {
         })
     }
 
+    /// Tells the domain of memory. `flags`: `UCT_MD_MEM_*`.
+    pub fn register(&self, address: *mut c_void, length: usize, flags: u32) -> Result<Registered> {
+        let memh = self.md.mem_reg(address, length, flags)?;
+        Ok(Registered {
+            md: NonNull::from(self),
+            memh,
+        })
+    }
+
     /// # Safety
     /// `h` must be null or an open memory domain.
     pub unsafe fn from_c<'a>(h: uct_md_h) -> Option<&'a MdHandle> {
         // SAFETY: `uct_md_open` gave out a leaked box, alive until `uct_md_close`.
         unsafe { h.cast::<MdHandle>().as_ref() }
+    }
+}
+
+/// Memory that a domain knows until this is released. The domain is closed after that (C contract of `uct_md_close`; UCP's
+/// domains go with the context, after its regions and requests).
+pub struct Registered {
+    md: NonNull<MdHandle>,
+    memh: uct_mem_h,
+}
+
+impl Registered {
+    pub fn memh(&self) -> uct_mem_h {
+        self.memh
+    }
+
+    pub fn release(self) -> Result<()> {
+        // SAFETY: open, see above.
+        let md = unsafe { self.md.as_ref() };
+        // SAFETY: a registration of this domain, released once, as this takes itself.
+        let result = unsafe { md.md.mem_dereg(self.memh) };
+        result.inspect_err(|e| ucs_debug!("{}: ending a registration: {e}", md.name))
     }
 }
 

@@ -15,7 +15,7 @@ use crate::uct::api::{AtomicOp, AtomicWord, Completion, Iface, Pack, Posted, Unp
 use crate::uct::base::am::Keep;
 use crate::uct::base::copy::Payload;
 use crate::uct::base::desc::DescPool;
-use crate::uct::base::iface::{EpBox, IfaceBase, IfaceBox};
+use crate::uct::base::iface::{EpBox, EpLink, IfaceBase, IfaceBox};
 use crate::uct::base::iov::Iov;
 use crate::uct::base::load_store;
 use crate::uct::base::node;
@@ -54,7 +54,7 @@ pub struct ShmIface {
     peers: RefCell<HashMap<SegmentKey, Weak<Peer>>>,
     sweep_at: Cell<usize>,
     /// By their numbers.
-    endpoints: RefCell<BTreeMap<u64, *const EpBox<ShmIface>>>,
+    endpoints: RefCell<BTreeMap<u64, EpLink<ShmIface>>>,
     last_serial: Cell<u64>,
     descs: DescPool,
     /// A copy of a short message while it is handled.
@@ -346,11 +346,7 @@ impl ShmIface {
         if !face.alarm.take() {
             return 0;
         }
-        let has_failed = |ep: *const EpBox<ShmIface>| {
-            // SAFETY: endpoints leave the list before they are destroyed.
-            let ep = unsafe { &*ep };
-            !ep.is_failed() && ep.peer_failure().is_some()
-        };
+        let has_failed = |ep: EpLink<ShmIface>| !ep.is_failed() && ep.peer_failure().is_some();
         let failed: Vec<u64> = {
             let all = face.endpoints.borrow();
             let failed = all.iter().filter(|(_, ep)| has_failed(**ep));
@@ -363,8 +359,7 @@ impl ShmIface {
             let Some(ep) = ep.filter(|ep| has_failed(*ep)) else {
                 continue;
             };
-            // SAFETY: as above; nothing of it is touched after `fail`, which may destroy it.
-            let ep = unsafe { &*ep };
+            // Nothing of it is touched after `fail`, which may destroy it.
             if let Some(status) = ep.peer_failure() {
                 ep.end_sends(status, face.base.params.err_handler.is_some());
                 ep.fail(status);
@@ -490,7 +485,7 @@ impl Iface for ShmIface {
         let serial = ep.face().last_serial.get() + 1;
         ep.face().last_serial.set(serial);
         ep.tl.serial.set(serial);
-        ep.face().endpoints.borrow_mut().insert(serial, ep);
+        ep.face().endpoints.borrow_mut().insert(serial, ep.link());
     }
 
     fn ep_closing(ep: &EpBox<Self>) {

@@ -24,7 +24,7 @@ use crate::sys::socket::Socket;
 use crate::ucs::{Result, Status};
 use crate::uct::api::Completion;
 use crate::uct::auth::Session;
-use crate::uct::base::iface::EpBox;
+use crate::uct::base::iface::{EpBox, EpLink};
 use crate::uct::base::pending::PendingQueue;
 use core::cell::{Cell, RefCell};
 use std::net::{IpAddr, SocketAddr};
@@ -71,7 +71,7 @@ pub struct Conn {
     pub acks: Acks,
     pub rx: RxState,
 
-    eps: RefCell<Vec<*const EpBox<TcpIface>>>,
+    eps: RefCell<Vec<EpLink<TcpIface>>>,
     pub pending: PendingQueue,
     /// In the interface's list of connections whose pending requests may be called.
     pub servable: Cell<bool>,
@@ -145,14 +145,14 @@ impl Conn {
     }
 
     /// Adds an endpoint, which failures are reported to. Returns its index.
-    pub fn attach(&self, ep: *const EpBox<TcpIface>) -> usize {
+    pub fn attach(&self, ep: &EpBox<TcpIface>) -> usize {
         let mut eps = self.eps.borrow_mut();
-        eps.push(ep);
+        eps.push(ep.link());
         eps.len() - 1
     }
 
     /// Removes the endpoint at `place`. Returns the one that has that index now.
-    pub fn detach(&self, place: usize) -> Option<*const EpBox<TcpIface>> {
+    pub fn detach(&self, place: usize) -> Option<EpLink<TcpIface>> {
         let mut eps = self.eps.borrow_mut();
         if place < eps.len() {
             eps.swap_remove(place);
@@ -167,7 +167,7 @@ impl Conn {
     }
 
     /// Removes and returns any endpoint.
-    pub fn pop_ep(&self) -> Option<*const EpBox<TcpIface>> {
+    pub fn pop_ep(&self) -> Option<EpLink<TcpIface>> {
         self.eps.borrow_mut().pop()
     }
 

@@ -141,8 +141,7 @@ impl TcpEp {
         if place != NOWHERE
             && let Some(moved) = conn.detach(place)
         {
-            // SAFETY: listed endpoints are alive, they take themselves off before they go.
-            unsafe { &*moved }.place.set(place);
+            moved.place.set(place);
         }
         TcpEp::cancel(ep, conn);
         if let Some(lane) = lane {
@@ -356,10 +355,8 @@ impl TcpEp {
 /// The endpoints of a lane go on by another connection.
 pub fn move_endpoints(old: &Conn, new: &Rc<Conn>) {
     while let Some(ep) = old.pop_ep() {
-        // SAFETY: listed endpoints are alive, they take themselves off before they go.
-        let ep = unsafe { &*ep };
         ep.lane.replace(Some(Rc::clone(new)));
-        ep.place.set(new.attach(ep));
+        ep.place.set(new.attach(&ep));
         let mut waiting = Vec::new();
         ep.pending.purge(&mut |req| waiting.push(req));
         for req in waiting {

@@ -4,6 +4,7 @@
 //! Attempts are numbered, so that an abandoned one is recognised when it is accepted late. Nothing but a hello is sent
 //! before the welcome, so nothing is lost or doubled whichever attempt wins. A hello is signed (`hello`): it can
 //! replace connections of its sender only.
+#![forbid(unsafe_code)]
 
 use super::accept::{on_unauth_peer_deadline, resume_accepting};
 use super::config::{BindSource, MAX_AM};
@@ -325,8 +326,6 @@ pub fn report(face: &Face, conn: &Rc<Conn>) {
     conn.clear(|owner, comp| face.add_done(owner, comp, Err(status)));
     face.complete_done();
     while let Some(ep) = conn.pop_ep() {
-        // SAFETY: listed endpoints are alive, they take themselves off before they go.
-        let ep = unsafe { &*ep };
         ep.place.set(NOWHERE);
         if conn.bye.get() {
             ep.end(status);

@@ -14,8 +14,9 @@ use crate::ucs::{Result, Status};
 use crate::ucs_diag;
 use crate::uct::api::{Completion, Unpack};
 use crate::uct::base::desc::OwnedDesc;
-use crate::uct::base::iface::EpBox;
+use crate::uct::base::iface::{EpBox, EpLink};
 use crate::uct::base::pending::PendingGroup;
+use crate::uct::ib::ops;
 use crate::uct::ib::wire::Header;
 use core::cell::{Cell, UnsafeCell};
 use core::mem::MaybeUninit;
@@ -186,7 +187,7 @@ pub struct Conn {
     /// The interface's, on behalf of an endpoint of a peer.
     pub is_passive: bool,
     /// Null before the endpoint has its address and when it is going.
-    ep: Cell<*const EpBox<RcIface>>,
+    ep: Cell<Option<EpLink<RcIface>>>,
 }
 
 impl Conn {
@@ -212,13 +213,13 @@ impl Conn {
             fenced: Cell::new(false),
             last_read: Cell::new(0),
             works: Works::default(),
-            ep: Cell::new(core::ptr::null()),
+            ep: Cell::new(None),
         }
     }
 
     /// The endpoint has its address, or is going.
-    pub fn attach(&self, ep: *const EpBox<RcIface>) {
-        self.ep.set(ep);
+    pub fn attach(&self, ep: &EpBox<RcIface>) {
+        self.ep.set(Some(ep.link()));
     }
 
     /// Requests under way, and those that may join the chain.
@@ -465,6 +466,14 @@ impl Conn {
         Ok(())
     }
 
+    /// Sends bytes, which are copied.
+    pub fn post_inline(&self, face: &Face, bytes: &[u8], signal: Signal) -> Result<()> {
+        let mut list = [ops::entry(bytes.as_ptr(), bytes.len(), 0)];
+        let mut request = ops::send(&mut list, IBV_SEND_INLINE);
+        // SAFETY: inline data, which is readable during the call.
+        unsafe { self.post(face, &mut request, signal, None) }
+    }
+
     #[cold]
     fn refused(&self, e: &std::io::Error) -> Status {
         ucs_diag!(
@@ -620,8 +629,8 @@ impl Conn {
             );
         }
         self.finish_all(status);
-        // SAFETY: null once the endpoint is going, which the user may have done in a callback right now.
-        if let Some(ep) = unsafe { self.ep.get().as_ref() } {
+        // `None` once the endpoint is going, which the user may have done in a callback right now.
+        if let Some(ep) = self.ep.get() {
             if ep.face().base.params.err_handler.is_some() {
                 // Requests wait for the purge of a user who is told; others are served, so that their sends answer the error.
                 self.pending.suspend();
@@ -638,7 +647,7 @@ impl Conn {
 
     /// The endpoint goes; the queue pair is destroyed with the last reference.
     pub fn close(&self, face: &Face) {
-        self.ep.set(core::ptr::null());
+        self.ep.set(None);
         self.pending.close();
         face.chain.leave(face, self.tag);
         self.state.set(State::Cancelled);

@@ -5,8 +5,8 @@ use super::connector::Connector;
 use super::iface::{Face, GENERATION_SHIFT, NO_PAIR, RcIface, SLOT_BITS, SLOT_SHIFT, Slot};
 use crate::c::verbs::*;
 use crate::ucs::Status;
-use crate::uct::ib::ops::{self, NO_COMPLETION};
-use crate::uct::ib::wire::{GRANT_ONLY, HEADER_LEN, Header};
+use crate::uct::ib::ops::NO_COMPLETION;
+use crate::uct::ib::wire::{GRANT_ONLY, Header};
 use crate::{ucs_diag, ucs_error};
 use core::cell::RefCell;
 use std::rc::Rc;
@@ -91,10 +91,7 @@ impl RcIface {
                 credits: conn.credits.grant(),
             }
             .encode();
-            let mut list = [ops::entry(header.as_ptr(), HEADER_LEN, 0)];
-            let mut request = ops::send(&mut list, IBV_SEND_INLINE);
-            // SAFETY: inline data of this frame.
-            if let Err(status) = unsafe { conn.post(face, &mut request, Signal::Sometimes, None) } {
+            if let Err(status) = conn.post_inline(face, &header, Signal::Sometimes) {
                 RcIface::fail(face, &conn, status);
             }
         }

@@ -8,7 +8,7 @@ use super::window::{ReceiveWindow, SendWindow};
 use super::wire::ConnId;
 use crate::ucs::{Result, Status};
 use crate::uct::api::Completion;
-use crate::uct::base::iface::EpBox;
+use crate::uct::base::iface::EpLink;
 use crate::uct::ib::retry::Retry;
 use crate::uct::ib::way::Way;
 use crate::uct::ib::wire::DEVICE_LEN;
@@ -40,8 +40,8 @@ pub struct RequestKey {
 
 /// Whose a connection is.
 pub enum Owner {
-    /// An endpoint of the user; null before it has its address.
-    Endpoint(*const EpBox<UdIface>),
+    /// An endpoint of the user; `None` before it has its address, and when it goes.
+    Endpoint(Option<EpLink<UdIface>>),
     /// The interface, on behalf of the sender of this request.
     Interface(Box<RequestKey>),
 }
@@ -197,6 +197,7 @@ impl Conns {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::uct::base::iface::EpBox;
     use crate::uct::base::pending::PendingGroup;
 
     /// An endpoint at rest, without the table that names it.
@@ -218,7 +219,7 @@ mod tests {
     #[test]
     fn a_place_is_not_confused_with_a_former_connection() {
         let mut conns = Conns::default();
-        let make = |id| Conn::new(id, Owner::Endpoint(core::ptr::null()), 0, 0);
+        let make = |id| Conn::new(id, Owner::Endpoint(None), 0, 0);
         let first = conns.add(make).unwrap();
         assert!(conns.get(first).is_some());
         conns.remove(first).unwrap();

@@ -15,7 +15,7 @@ use crate::sys::verbs::CompletionQueue;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use crate::uct::api::Completion;
-use crate::uct::base::iface::EpBox;
+use crate::uct::base::iface::EpLink;
 use crate::uct::ib::identity::{self, Connected};
 use crate::uct::ib::md::Domain;
 use crate::uct::ib::port::Port;
@@ -213,7 +213,7 @@ impl Engine {
     /// A connection for an endpoint. PSNs begin anywhere, so that packets of a former connection are not taken for those of
     /// this one.
     pub fn add_endpoint(&mut self) -> Result<ConnId> {
-        let owner = Owner::Endpoint(core::ptr::null());
+        let owner = Owner::Endpoint(None);
         let [low, high] = random_bytes::<2>()?;
         let psn = u16::from_le_bytes([low, high]);
         self.conns
@@ -424,7 +424,7 @@ impl Engine {
     }
 
     /// The endpoint has its address, or is going.
-    pub fn attach(&mut self, id: ConnId, ep: *const EpBox<UdIface>) {
+    pub fn attach(&mut self, id: ConnId, ep: Option<EpLink<UdIface>>) {
         if let Some(conn) = self.conns.get(id) {
             conn.owner = Owner::Endpoint(ep);
         }

@@ -65,7 +65,7 @@ impl UdEp {
         let face = ep.face();
         ep.pending.close();
         let mut engine = face.engine();
-        engine.attach(ep.id, core::ptr::null());
+        engine.attach(ep.id, None);
         // The user's memory is its own again when this returns.
         let mut polls = 0;
         while engine.cancel(ep.id) && polls < MOST_POLLS && engine.sender.pair.is_ours() {

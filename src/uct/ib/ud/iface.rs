@@ -345,7 +345,7 @@ impl Iface for UdIface {
     }
 
     fn ep_created(ep: &EpBox<Self>) {
-        ep.face().engine().attach(ep.id, ep);
+        ep.face().engine().attach(ep.id, Some(ep.link()));
     }
 
     fn ep_closing(ep: &EpBox<Self>) {

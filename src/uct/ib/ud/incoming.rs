@@ -3,6 +3,7 @@
 
 use super::conn::{Conn, Owner, RequestKey, State};
 use super::engine::Engine;
+use super::iface::UdIface;
 use super::receiver::Received;
 use super::window::Arrival;
 use super::wire::{
@@ -12,6 +13,7 @@ use super::wire::{
 use crate::c::verbs::*;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
+use crate::uct::base::iface::EpLink;
 use crate::uct::ib::ops::NO_COMPLETION;
 use crate::uct::ib::retry::Retry;
 use crate::uct::ib::{grh, identity};
@@ -423,9 +425,9 @@ impl Engine {
 }
 
 /// The endpoint that a connection is of.
-pub fn endpoint_of(conn: &Conn) -> *const crate::uct::base::iface::EpBox<super::iface::UdIface> {
+pub fn endpoint_of(conn: &Conn) -> Option<EpLink<UdIface>> {
     match conn.owner {
         Owner::Endpoint(ep) => ep,
-        Owner::Interface(_) => core::ptr::null(),
+        Owner::Interface(_) => None,
     }
 }

@@ -131,8 +131,7 @@ impl UdIface {
         let Some((ep, status)): Option<(_, Status)> = found else {
             return;
         };
-        // SAFETY: null, or an endpoint that is not closed: closing removes its connection, on this thread.
-        if let Some(ep) = unsafe { ep.as_ref() } {
+        if let Some(ep) = ep {
             if face.base.params.err_handler.is_some() {
                 // Requests wait for the purge of a user who is told; others are served, so that their sends answer the error.
                 ep.pending.suspend();
