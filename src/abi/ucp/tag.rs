@@ -546,16 +546,12 @@ unsafe fn recv_early(
         let Some(len) = param::plain_receive(param, buffer, count) else {
             return recv_any(w, buffer, count, tag, mask, param);
         };
-        let place = (buffer.cast(), len);
-        if recv_inline(w, place, tag, mask, param) {
-            return core::ptr::null_mut();
-        }
-        recv_behind(w, place, count, tag, mask, param)
+        recv_inline(w, (buffer.cast(), len), count, tag, mask, param)
     }
 }
 
-/// Receives the first of the messages of a few bytes, if nothing else waits. Returns false if it does not match, or the
-/// parameters need more.
+/// Receives into a contiguous buffer the first of the messages of a few bytes, if nothing else waits and it matches; else as
+/// `recv_behind`.
 ///
 /// # Safety
 /// As `recv_any`.
@@ -563,20 +559,20 @@ unsafe fn recv_early(
 unsafe fn recv_inline(
     w: &Core,
     place: (*mut u8, usize),
+    count: usize,
     tag: ucp_tag_t,
     mask: ucp_tag_t,
     param: *const ucp_request_param_t,
-) -> bool {
+) -> ucs_status_ptr_t {
     // SAFETY: by the caller's promise.
     unsafe {
-        if (*param).op_attr_mask & recv::NOT_AT_ONCE != 0 {
-            return false;
-        }
-        let info = w.tag().take_from_inline_ring(w, tag, mask, place);
-        if let Some(info) = info {
+        if (*param).op_attr_mask & recv::NOT_AT_ONCE == 0
+            && let Some(info) = w.tag().take_from_inline_ring(w, tag, mask, place)
+        {
             put_tag_info(param::tag_info(param), info);
+            return core::ptr::null_mut();
         }
-        info.is_some()
+        recv_behind(w, place, count, tag, mask, param)
     }
 }
 
@@ -633,10 +629,7 @@ unsafe fn recv_any(
             if let Some(req) = recv::post_to_fifo(w, place, tag, mask) {
                 return posted(req, (*param).op_attr_mask, param);
             }
-            if recv_inline(w, place, tag, mask, param) {
-                return core::ptr::null_mut();
-            }
-            return recv_behind(w, place, count, tag, mask, param);
+            return recv_inline(w, place, count, tag, mask, param);
         }
         recv_general(w, buffer, count, tag, mask, param)
     }
