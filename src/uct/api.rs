@@ -12,7 +12,7 @@ use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
 use crate::uct::base::md::{DynMd, MemoryHandle};
 use crate::uct::base::memory_copier::MemoryCopier;
-use crate::uct::base::params::{EpParams, IfaceParams};
+use crate::uct::base::params::{EpParams, GivenAddress, IfaceParams};
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::cm::Manager;
 use crate::uct::local::ProcessName;
@@ -542,25 +542,20 @@ pub trait Iface: Sized + 'static {
     fn progress_sends(face: &IfaceBox<Self>) -> u32 {
         Self::progress(face)
     }
-    /// Writes `device_addr_len` bytes.
-    ///
-    /// # Safety
-    /// `out` must have room.
-    unsafe fn device_address(face: &IfaceBox<Self>, out: *mut u8) -> Result<()> {
-        Ok(())
+    /// `device_addr_len` bytes.
+    fn device_address(face: &IfaceBox<Self>) -> Result<Vec<u8>> {
+        Ok(Vec::new())
     }
-    /// Writes `iface_addr_len` bytes.
-    ///
-    /// # Safety
-    /// `out` must have room.
-    unsafe fn iface_address(face: &IfaceBox<Self>, out: *mut u8) -> Result<()> {
+    /// `iface_addr_len` bytes.
+    fn iface_address(face: &IfaceBox<Self>) -> Result<Vec<u8>> {
         Err(Status::UNSUPPORTED)
     }
-    /// Whether the owner of these addresses (null = not given) can be reached.
-    ///
-    /// # Safety
-    /// Non-null addresses must be readable for the lengths of this transport's format.
-    unsafe fn is_reachable(face: &IfaceBox<Self>, device: *const u8, iface: *const u8) -> bool;
+    /// Whether the owner of these addresses, of which one at least is given, can be reached.
+    fn is_reachable(
+        face: &IfaceBox<Self>,
+        device: Option<GivenAddress<'_>>,
+        iface: Option<GivenAddress<'_>>,
+    ) -> bool;
 
     fn ep_create(face: &IfaceBox<Self>, params: &EpParams) -> Result<Self::Ep>;
     /// The endpoint has its final address now.
@@ -570,18 +565,16 @@ pub trait Iface: Sized + 'static {
     fn ep_closing(ep: &EpBox<Self>) {}
     /// Before the interface is dropped; progress is already off.
     fn closing(face: &IfaceBox<Self>) {}
-    /// Writes `ep_addr_len` bytes.
-    ///
-    /// # Safety
-    /// `out` must have room.
-    unsafe fn ep_address(ep: &EpBox<Self>, out: *mut u8) -> Result<()> {
+    /// `ep_addr_len` bytes.
+    fn ep_address(ep: &EpBox<Self>) -> Result<Vec<u8>> {
         Err(Status::UNSUPPORTED)
     }
     /// Connects to the endpoint behind these addresses.
-    ///
-    /// # Safety
-    /// The addresses must be readable for the lengths of this transport's format.
-    unsafe fn connect_to_ep(ep: &EpBox<Self>, device: *const u8, addr: *const u8) -> Result<()> {
+    fn connect_to_ep(
+        ep: &EpBox<Self>,
+        device: Option<GivenAddress<'_>>,
+        addr: GivenAddress<'_>,
+    ) -> Result<()> {
         Err(Status::UNSUPPORTED)
     }
 

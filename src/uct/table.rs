@@ -11,7 +11,7 @@ use crate::uct::api::{AtomicOp, AtomicWord, Completion, Iface, Pack, Posted, UNQ
 use crate::uct::base::am::AM_IDS;
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
-use crate::uct::base::params::EpParams;
+use crate::uct::base::params::{EpParams, GivenAddress};
 use crate::uct::tag;
 use core::ffi::{c_int, c_uint, c_void};
 
@@ -364,8 +364,8 @@ unsafe extern "C" fn ep_create<I: Iface>(
     // SAFETY: the caller read the interface from these params, so they are live and have it.
     let face = unsafe { IfaceBox::<I>::from_c((*params).iface) };
     // SAFETY: as above.
-    let made = unsafe { EpParams::read(params) }.and_then(|p| EpBox::create(face, &p));
-    match made {
+    let params = unsafe { EpParams::read(params) };
+    match EpBox::create(face, &params) {
         Ok(ep) => {
             // SAFETY: the caller's out parameter, checked before.
             unsafe { *ep_p = ep };
@@ -405,13 +405,16 @@ unsafe extern "C" fn ep_destroy<I: Iface>(h: uct_ep_h) {
 ep_shim! { fn ep_get_address<I: Iface>(ep, addr: *mut uct_ep_addr_t) -> ucs_status_t {
     if addr.is_null() { return UCS_ERR_INVALID_PARAM }
     // SAFETY: the user's buffer of `ep_addr_len`.
-    code_of(&unsafe { I::ep_address(ep, addr.cast()) })
+    unsafe { put_address(I::ep_address(ep), addr.cast()) }
 }}
 
 ep_shim! { fn ep_connect_to_ep<I: Iface>(ep, dev: *const uct_device_addr_t, addr: *const uct_ep_addr_t) -> ucs_status_t {
-    if addr.is_null() { return UCS_ERR_INVALID_PARAM }
     // SAFETY: addresses of this transport's format, as the user was given them.
-    code_of(&unsafe { I::connect_to_ep(ep, dev.cast(), addr.cast()) })
+    let (device, addr) = unsafe { (GivenAddress::new(dev.cast(), None), GivenAddress::new(addr.cast(), None)) };
+    match addr {
+        Some(addr) => code_of(&I::connect_to_ep(ep, device, addr)),
+        None => UCS_ERR_INVALID_PARAM,
+    }
 }}
 
 face_shim! { fn iface_flush<I: Iface>(face, flags: c_uint, comp: *mut uct_completion_t) -> ucs_status_t {
@@ -530,17 +533,33 @@ face_shim! { fn get_device_address<I: Iface>(face, addr: *mut uct_device_addr_t)
         return if attr.device_addr_len == 0 { UCS_OK } else { UCS_ERR_INVALID_PARAM };
     }
     // SAFETY: the user's buffer of `device_addr_len`.
-    code_of(&unsafe { I::device_address(face, addr.cast()) })
+    unsafe { put_address(I::device_address(face), addr.cast()) }
 }}
 
 face_shim! { fn get_address<I: Iface>(face, addr: *mut uct_iface_addr_t) -> ucs_status_t {
     if addr.is_null() { return UCS_ERR_INVALID_PARAM }
     // SAFETY: the user's buffer of `iface_addr_len`.
-    code_of(&unsafe { I::iface_address(face, addr.cast()) })
+    unsafe { put_address(I::iface_address(face), addr.cast()) }
 }}
 
 face_shim! { fn is_reachable<I: Iface>(face, dev: *const uct_device_addr_t, addr: *const uct_iface_addr_t) -> c_int {
     if dev.is_null() && addr.is_null() { return 0 }
     // SAFETY: addresses of this transport's format, or null.
-    unsafe { I::is_reachable(face, dev.cast(), addr.cast()) }.into()
+    let (device, iface) = unsafe { (GivenAddress::new(dev.cast(), None), GivenAddress::new(addr.cast(), None)) };
+    I::is_reachable(face, device, iface).into()
 }}
+
+/// Writes an address for the user.
+///
+/// # Safety
+/// `out` must have room for it.
+unsafe fn put_address(address: Result<Vec<u8>>, out: *mut u8) -> ucs_status_t {
+    match address {
+        Ok(bytes) => {
+            // SAFETY: by the caller's promise.
+            unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), out, bytes.len()) };
+            UCS_OK
+        }
+        Err(e) => e.code(),
+    }
+}

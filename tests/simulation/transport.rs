@@ -11,7 +11,7 @@ use ferrucx::uct::api::*;
 use ferrucx::uct::base::iface::{EpBox, IfaceBox};
 use ferrucx::uct::base::iov::Iov;
 use ferrucx::uct::base::md::{ComponentHandle, DynMd, MemoryNumber};
-use ferrucx::uct::base::params::{EpParams, IfaceParams};
+use ferrucx::uct::base::params::{EpParams, GivenAddress, IfaceParams};
 use ferrucx::uct::base::worker::WorkerHandle;
 use ferrucx::uct::internal::{EpochGuard, InternalIface};
 use ferrucx::uct::local::{self, ProcessName};
@@ -359,30 +359,30 @@ impl Iface for SimIface {
         network().progress(&Rc::clone(&face.tl.0))
     }
 
-    unsafe fn iface_address(face: &IfaceBox<Self>, out: *mut u8) -> Result<()> {
-        let bytes = face.tl.0.number.to_le_bytes();
-        // SAFETY: room for `iface_addr_len` bytes.
-        unsafe { out.cast::<[u8; ADDRESS]>().write(bytes) };
-        Ok(())
+    fn iface_address(face: &IfaceBox<Self>) -> Result<Vec<u8>> {
+        Ok(face.tl.0.number.to_le_bytes().to_vec())
     }
 
-    unsafe fn device_address(face: &IfaceBox<Self>, out: *mut u8) -> Result<()> {
-        if face.tl.0.shape.devices > 0 {
-            // SAFETY: room for `device_addr_len` bytes.
-            unsafe { out.write(face.tl.0.device as u8) };
-        }
-        Ok(())
+    fn device_address(face: &IfaceBox<Self>) -> Result<Vec<u8>> {
+        let has_devices = face.tl.0.shape.devices > 0;
+        Ok(has_devices
+            .then_some(face.tl.0.device as u8)
+            .into_iter()
+            .collect())
     }
 
-    unsafe fn is_reachable(_face: &IfaceBox<Self>, _device: *const u8, iface: *const u8) -> bool {
-        !iface.is_null()
+    fn is_reachable(
+        _face: &IfaceBox<Self>,
+        _device: Option<GivenAddress<'_>>,
+        iface: Option<GivenAddress<'_>>,
+    ) -> bool {
+        iface.is_some()
     }
 
     fn ep_create(face: &IfaceBox<Self>, params: &EpParams) -> Result<SimEp> {
         let net: Rc<Network> = network();
-        // SAFETY: an address of ours has this length.
-        let number =
-            u64::from_le_bytes(unsafe { params.iface_addr.cast::<[u8; ADDRESS]>().read() });
+        let number = params.iface.and_then(|iface| iface.bytes());
+        let number = u64::from_le_bytes(number.ok_or(Status::INVALID_PARAM)?);
         let to = net.node(number).ok_or(Status::UNREACHABLE)?;
         Ok(SimEp(net.link(&face.tl.0, to)))
     }

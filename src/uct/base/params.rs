@@ -7,6 +7,7 @@ use crate::c::*;
 use crate::ucs::{Result, Status};
 use crate::{ucs_debug, ucs_error};
 use core::ffi::{CStr, c_void};
+use core::marker::PhantomData;
 
 /// `masked! { Reader of c_struct, mask_member { member: Type, BIT; } }`.
 macro_rules! masked {
@@ -219,39 +220,83 @@ pub unsafe fn iface_params<'a>(p: *const uct_iface_params) -> Result<(OpenMode<'
 /// What `uct_ep_create` was given for an interface. The path index is not used, since every device of ours has one path
 /// (`dev_num_paths`), nor the user data, which only the callbacks of a connection manager get.
 #[derive(Clone, Copy)]
-pub struct EpParams {
-    /// Null when not given: then the endpoint is connected by `uct_ep_connect_to_ep`.
-    pub device_addr: *const u8,
-    pub device_addr_len: Option<usize>,
-    pub iface_addr: *const u8,
-    pub iface_addr_len: Option<usize>,
+pub struct EpParams<'a> {
+    /// `None`: the endpoint is connected by `uct_ep_connect_to_ep`.
+    pub device: Option<GivenAddress<'a>>,
+    pub iface: Option<GivenAddress<'a>>,
 }
 
-impl EpParams {
+/// An address as C gives it: a place, and its length where that is told. Else it is as long as the format that a transport
+/// reads it by.
+#[derive(Clone, Copy)]
+pub struct GivenAddress<'a> {
+    at: *const u8,
+    len: Option<usize>,
+    lifetime: PhantomData<&'a [u8]>,
+}
+
+impl<'a> GivenAddress<'a> {
+    /// `None` for null.
+    ///
+    /// # Safety
+    /// A non-null `at` must be readable for `len` bytes; without a length, for an address of the interface's format.
+    pub unsafe fn new(at: *const u8, len: Option<usize>) -> Option<GivenAddress<'a>> {
+        let lifetime = PhantomData;
+        (!at.is_null()).then_some(GivenAddress { at, len, lifetime })
+    }
+
+    pub fn of(bytes: &'a [u8]) -> GivenAddress<'a> {
+        GivenAddress {
+            at: bytes.as_ptr(),
+            len: Some(bytes.len()),
+            lifetime: PhantomData,
+        }
+    }
+
+    /// Its first bytes, of which a format has to have as many; `None` if it is shorter. Of any alignment.
+    pub fn bytes<const N: usize>(self) -> Option<[u8; N]> {
+        if self.len.is_some_and(|len| len < N) {
+            return None;
+        }
+        // SAFETY: readable for so many, by the promise made to `new`.
+        Some(unsafe { self.at.cast::<[u8; N]>().read() })
+    }
+
+    /// The same, for a length that is in no constant.
+    pub fn first(self, len: usize) -> Option<&'a [u8]> {
+        if self.len.is_some_and(|given| given < len) {
+            return None;
+        }
+        // SAFETY: as above.
+        Some(unsafe { core::slice::from_raw_parts(self.at, len) })
+    }
+}
+
+impl EpParams<'_> {
     /// Without an address.
-    pub const UNCONNECTED: EpParams = EpParams {
-        device_addr: core::ptr::null(),
-        device_addr_len: None,
-        iface_addr: core::ptr::null(),
-        iface_addr_len: None,
+    pub const UNCONNECTED: EpParams<'static> = EpParams {
+        device: None,
+        iface: None,
     };
 
     /// Reads `uct_ep_params_t` for an endpoint of an interface.
     ///
     /// # Safety
     /// As `iface_params`.
-    pub unsafe fn read(p: *const uct_ep_params) -> Result<EpParams> {
+    pub unsafe fn read<'a>(p: *const uct_ep_params) -> EpParams<'a> {
         // SAFETY: every release has the mask.
         let args = unsafe { EpArgs::new(p) };
+        let device = args.dev_addr().unwrap_or(core::ptr::null());
+        let iface = args.iface_addr().unwrap_or(core::ptr::null());
         let params = EpParams {
-            device_addr: args.dev_addr().unwrap_or(core::ptr::null()).cast(),
-            device_addr_len: args.dev_addr_length(),
-            iface_addr: args.iface_addr().unwrap_or(core::ptr::null()).cast(),
-            iface_addr_len: args.iface_addr_length(),
+            // SAFETY: an address of the interface's format, or of the length that is told.
+            device: unsafe { GivenAddress::new(device.cast(), args.dev_addr_length()) },
+            // SAFETY: as above.
+            iface: unsafe { GivenAddress::new(iface.cast(), args.iface_addr_length()) },
         };
-        if params.device_addr.is_null() != params.iface_addr.is_null() {
+        if params.device.is_some() != params.iface.is_some() {
             ucs_debug!("uct_ep_create: one of device and interface address is missing");
         }
-        Ok(params)
+        params
     }
 }

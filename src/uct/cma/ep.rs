@@ -1,4 +1,5 @@
 //! The cma endpoint: puts and gets at one process, checked here, done by the kernel.
+#![forbid(unsafe_code)]
 
 use super::iface::{Alarm, CmaIface, read_addresses};
 use super::peer;
@@ -7,7 +8,6 @@ use crate::sys::vm_rw::CopyDirection;
 use crate::sys::{pidfd, process};
 use crate::ucs::sync::{AtomicBool, Ordering};
 use crate::ucs::{Result, Status};
-use crate::ucs_diag;
 use crate::uct::api::{Completion, Posted};
 use crate::uct::base::death_watch::{self, Watch};
 use crate::uct::base::iface::IfaceBox;
@@ -15,6 +15,7 @@ use crate::uct::base::iov::Iov;
 use crate::uct::base::params::EpParams;
 use crate::uct::base::pending::PendingGroup;
 use crate::uct::internal::EpochGuard;
+use crate::{ucs_diag, ucs_error};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -36,17 +37,11 @@ impl CmaEp {
     /// `UNREACHABLE` when the peer's memory cannot be reached, `INVALID_ADDR` for bytes that are no
     /// address of cma.
     pub fn create(face: &Face, params: &EpParams) -> Result<CmaEp> {
-        let short = |given: Option<usize>, wanted: usize| given.is_some_and(|n| n < wanted);
-        if params.device_addr.is_null()
-            || params.iface_addr.is_null()
-            || short(params.device_addr_len, crate::uct::base::node::LEN)
-            || short(params.iface_addr_len, super::wire::LEN)
-        {
-            crate::ucs_error!("cma: an endpoint needs the peer's device and interface address");
-            return Err(Status::INVALID_PARAM);
-        }
-        // SAFETY: non-null addresses of at least the lengths of our format.
-        let peer = unsafe { read_addresses(params.device_addr, params.iface_addr) }?;
+        let peer = read_addresses(params.device, params.iface).inspect_err(|e| {
+            if *e == Status::INVALID_PARAM {
+                ucs_error!("cma: an endpoint needs the peer's device and interface address");
+            }
+        })?;
         let pid = peer::reach(peer)?;
         // The number alone may be a later process's by and by. Without /proc nobody can tell.
         let start = pidfd::start_time(pid);

@@ -16,7 +16,7 @@ use crate::uct::api::{Completion, Iface, Posted};
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
 use crate::uct::base::node;
-use crate::uct::base::params::{EpParams, IfaceParams};
+use crate::uct::base::params::{EpParams, GivenAddress, IfaceParams};
 use crate::uct::base::pending::PendingQueue;
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::internal::{EpochGuard, InternalIface};
@@ -190,28 +190,20 @@ impl Iface for CmaIface {
         events
     }
 
-    unsafe fn device_address(_face: &IfaceBox<Self>, out: *mut u8) -> Result<()> {
-        // SAFETY: room for `device_addr_len` bytes, any alignment.
-        unsafe { out.cast::<[u8; node::LEN]>().write(node::packed()) };
-        Ok(())
+    fn device_address(_face: &IfaceBox<Self>) -> Result<Vec<u8>> {
+        Ok(node::packed().to_vec())
     }
 
-    unsafe fn iface_address(face: &IfaceBox<Self>, out: *mut u8) -> Result<()> {
-        // SAFETY: room for `iface_addr_len` bytes, any alignment.
-        unsafe {
-            out.cast::<[u8; wire::LEN]>()
-                .write(wire::encode(face.membership.name))
-        };
-        Ok(())
+    fn iface_address(face: &IfaceBox<Self>) -> Result<Vec<u8>> {
+        Ok(wire::encode(face.membership.name).to_vec())
     }
 
-    unsafe fn is_reachable(_face: &IfaceBox<Self>, device: *const u8, iface: *const u8) -> bool {
-        if device.is_null() || iface.is_null() {
-            return false;
-        }
-        // SAFETY: non-null addresses have our lengths.
-        let address = unsafe { read_addresses(device, iface) };
-        address.is_ok_and(|a| peer::reach(a).is_ok())
+    fn is_reachable(
+        _face: &IfaceBox<Self>,
+        device: Option<GivenAddress<'_>>,
+        iface: Option<GivenAddress<'_>>,
+    ) -> bool {
+        read_addresses(device, iface).is_ok_and(|a| peer::reach(a).is_ok())
     }
 
     fn ep_create(face: &IfaceBox<Self>, params: &EpParams) -> Result<CmaEp> {
@@ -335,17 +327,17 @@ impl InternalIface for CmaIface {
     }
 }
 
-/// The peer's address, if it is of this host and of our format.
-///
-/// # Safety
-/// Both must be readable for the lengths that `query` tells.
-pub unsafe fn read_addresses(device: *const u8, iface: *const u8) -> Result<ProcessName> {
-    // SAFETY: by the caller's promise; any alignment.
-    if !node::is_ours(unsafe { device.cast::<[u8; node::LEN]>().read() }) {
+/// The peer's address, if it is of this host and of our format; `INVALID_PARAM` if one of both is missing or too short.
+pub fn read_addresses(
+    device: Option<GivenAddress<'_>>,
+    iface: Option<GivenAddress<'_>>,
+) -> Result<ProcessName> {
+    let device = device.and_then(|device| device.bytes());
+    let iface = iface.and_then(|iface| iface.bytes::<{ wire::LEN }>());
+    let (device, iface) = device.zip(iface).ok_or(Status::INVALID_PARAM)?;
+    if !node::is_ours(device) {
         ucs_debug!("cma: the peer is on another host or in other namespaces");
         return Err(Status::UNREACHABLE);
     }
-    // SAFETY: by the caller's promise; any alignment.
-    let bytes = unsafe { iface.cast::<[u8; wire::LEN]>().read() };
-    wire::decode(&bytes).ok_or(Status::INVALID_ADDR)
+    wire::decode(&iface).ok_or(Status::INVALID_ADDR)
 }

@@ -9,8 +9,7 @@ use crate::ucs::config::Config;
 use crate::uct::api::{Completion, Iface, Posted};
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
-use crate::uct::base::node;
-use crate::uct::base::params::{EpParams, IfaceParams};
+use crate::uct::base::params::{EpParams, GivenAddress, IfaceParams};
 use crate::uct::base::worker::WorkerHandle;
 use core::cell::Cell;
 use core::ptr::null_mut;
@@ -42,17 +41,11 @@ fn one_transfer_at_a_time() {
     let h = CmaIface::open(handle, "memory", IfaceParams::default(), &config).unwrap();
     // SAFETY: just opened.
     let face = unsafe { IfaceBox::<CmaIface>::from_c(h) };
-    let (mut device, mut address) = ([0u8; node::LEN], vec![0u8; super::wire::LEN]);
-    // SAFETY: buffers of the promised lengths.
-    unsafe {
-        CmaIface::device_address(face, device.as_mut_ptr()).unwrap();
-        CmaIface::iface_address(face, address.as_mut_ptr()).unwrap();
-    }
+    let device = CmaIface::device_address(face).unwrap();
+    let address = CmaIface::iface_address(face).unwrap();
     let params = EpParams {
-        device_addr: device.as_ptr(),
-        device_addr_len: None,
-        iface_addr: address.as_ptr(),
-        iface_addr_len: None,
+        device: Some(GivenAddress::of(&device)),
+        iface: Some(GivenAddress::of(&address)),
     };
     let ep_h = EpBox::create(face, &params).unwrap();
     // SAFETY: just made.

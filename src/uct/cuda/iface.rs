@@ -15,7 +15,7 @@ use crate::uct::base::copy::copy;
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
 use crate::uct::base::memory_copier::MemoryCopier;
-use crate::uct::base::params::{EpParams, IfaceParams};
+use crate::uct::base::params::{EpParams, GivenAddress, IfaceParams};
 use crate::uct::base::pending::PendingGroup;
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::internal::InternalIface;
@@ -138,24 +138,21 @@ impl Iface for CudaIface {
         face.copies.progress()
     }
 
-    unsafe fn iface_address(face: &Face, out: *mut u8) -> Result<()> {
-        let bytes = face.address.to_le_bytes();
-        // SAFETY: room for `iface_addr_len` bytes, any alignment.
-        unsafe { out.cast::<[u8; ADDR_LEN]>().write(bytes) };
-        Ok(())
+    fn iface_address(face: &Face) -> Result<Vec<u8>> {
+        Ok(face.address.to_le_bytes().to_vec())
     }
 
-    unsafe fn is_reachable(face: &Face, _device: *const u8, iface: *const u8) -> bool {
-        // SAFETY: non-null addresses have our length; any alignment.
-        !iface.is_null() && unsafe { read_address(iface) } == face.address
+    fn is_reachable(
+        face: &Face,
+        _device: Option<GivenAddress<'_>>,
+        iface: Option<GivenAddress<'_>>,
+    ) -> bool {
+        iface.and_then(read_address) == Some(face.address)
     }
 
     fn ep_create(face: &Face, params: &EpParams) -> Result<CudaEp> {
-        if params.iface_addr.is_null() || params.iface_addr_len.is_some_and(|n| n < ADDR_LEN) {
-            return Err(Status::INVALID_PARAM);
-        }
-        // SAFETY: an address of our length.
-        if unsafe { read_address(params.iface_addr) } != face.address {
+        let address = params.iface.and_then(read_address);
+        if address.ok_or(Status::INVALID_PARAM)? != face.address {
             ucs_diag!("{NAME}: the address is another process's; only the own memory is reachable");
             return Err(Status::UNREACHABLE);
         }
@@ -255,9 +252,7 @@ impl Iface for CudaIface {
 
 impl InternalIface for CudaIface {}
 
-/// # Safety
-/// `addr` must be readable for `ADDR_LEN` bytes.
-unsafe fn read_address(addr: *const u8) -> u64 {
-    // SAFETY: by the caller's promise; any alignment.
-    u64::from_le_bytes(unsafe { addr.cast::<[u8; ADDR_LEN]>().read() })
+/// `None` if it is too short.
+fn read_address(given: GivenAddress<'_>) -> Option<u64> {
+    given.bytes().map(u64::from_le_bytes)
 }

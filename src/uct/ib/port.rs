@@ -1,12 +1,13 @@
 //! What a port is: its link layer, its address, its speed; which peers it reaches and how.
+#![forbid(unsafe_code)]
 
 use super::config::PathSettings;
-use super::wire::{DEVICE_LEN, DeviceAddr, Link, PAIR_LEN};
+use super::wire::{DeviceAddr, Link, PAIR_LEN};
 use crate::c::verbs::*;
 use crate::sys::file::read_kernel_text;
 use crate::sys::verbs::Device;
 use crate::ucs::{Result, Status};
-use crate::uct::base::params::EpParams;
+use crate::uct::base::params::{EpParams, GivenAddress};
 use crate::{ucs_diag, ucs_error, ucs_info};
 
 /// A port that can be used.
@@ -23,36 +24,25 @@ pub struct Port {
 }
 
 /// A device address of a user.
-///
-/// # Safety
-/// A non-null `p` must be readable for `DEVICE_LEN` bytes.
-pub unsafe fn read_device(p: *const u8) -> Result<DeviceAddr> {
-    if p.is_null() {
-        return Err(Status::INVALID_PARAM);
-    }
-    // SAFETY: by the caller's promise; any alignment.
-    let bytes = unsafe { p.cast::<[u8; DEVICE_LEN]>().read() };
-    DeviceAddr::decode(&bytes).ok_or(Status::INVALID_ADDR)
+pub fn read_device(given: Option<GivenAddress<'_>>) -> Result<DeviceAddr> {
+    let given = given.ok_or(Status::INVALID_PARAM)?;
+    let device = given.bytes().and_then(|bytes| DeviceAddr::decode(&bytes));
+    device.ok_or(Status::INVALID_ADDR)
 }
 
 /// What an endpoint is to be connected to: a peer's port, and the queue pair that its interface address names, as
 /// `decode` reads it. `None` without addresses, for one that is connected later.
-///
-/// # Safety
-/// Non-null addresses must be readable for their lengths.
-pub unsafe fn read_peer(
+pub fn read_peer(
     params: &EpParams,
     transport: &str,
     decode: fn(&[u8; PAIR_LEN]) -> Option<u32>,
 ) -> Result<Option<(DeviceAddr, u32)>> {
-    match (params.device_addr.is_null(), params.iface_addr.is_null()) {
-        (true, true) => Ok(None),
-        (false, false) => {
-            // SAFETY: by the caller's promise.
-            let device = unsafe { read_device(params.device_addr) }?;
-            // SAFETY: as above; any alignment.
-            let iface = unsafe { params.iface_addr.cast::<[u8; PAIR_LEN]>().read() };
-            Ok(Some((device, decode(&iface).ok_or(Status::INVALID_ADDR)?)))
+    match (params.device, params.iface) {
+        (None, None) => Ok(None),
+        (Some(device), Some(iface)) => {
+            let device = read_device(Some(device))?;
+            let pair = iface.bytes().and_then(|bytes| decode(&bytes));
+            Ok(Some((device, pair.ok_or(Status::INVALID_ADDR)?)))
         }
         _ => {
             ucs_error!("{transport}: an endpoint needs both addresses or none");

@@ -1,6 +1,6 @@
 //! The `self` endpoint: checks, then hands the message to its own interface.
 
-use super::iface::{ADDR_LEN, MAX_SHORT_IOV, SelfIface, read_address};
+use super::iface::{MAX_SHORT_IOV, SelfIface, read_address};
 use crate::ucs::{Result, Status};
 use crate::uct::api::Pack;
 use crate::uct::base::copy::copy_home;
@@ -15,11 +15,8 @@ type Face = IfaceBox<SelfIface>;
 impl SelfEp {
     /// `UNREACHABLE` when the address is another interface's.
     pub fn create(face: &Face, params: &EpParams) -> Result<SelfEp> {
-        if params.iface_addr.is_null() || params.iface_addr_len.is_some_and(|n| n < ADDR_LEN) {
-            return Err(Status::INVALID_PARAM);
-        }
-        // SAFETY: addresses have our length.
-        if unsafe { read_address(params.iface_addr) } != face.address {
+        let address = params.iface.and_then(read_address);
+        if address.ok_or(Status::INVALID_PARAM)? != face.address {
             crate::ucs_diag!(
                 "self: the address belongs to another interface; only its own is reachable"
             );

@@ -13,7 +13,7 @@ use crate::uct::base::desc::DescPool;
 use crate::uct::base::iface::{EpBox, IfaceBase, IfaceBox};
 use crate::uct::base::iov::Iov;
 use crate::uct::base::load_store;
-use crate::uct::base::params::{EpParams, IfaceParams};
+use crate::uct::base::params::{EpParams, GivenAddress, IfaceParams};
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::internal::InternalIface;
 use core::ffi::c_int;
@@ -117,18 +117,16 @@ impl Iface for SelfIface {
         attr.overhead = SELF_OVERHEAD;
     }
 
-    unsafe fn iface_address(face: &IfaceBox<Self>, out: *mut u8) -> Result<()> {
-        // SAFETY: room for `iface_addr_len` bytes, any alignment.
-        unsafe {
-            out.cast::<[u8; ADDR_LEN]>()
-                .write(face.address.to_le_bytes())
-        };
-        Ok(())
+    fn iface_address(face: &IfaceBox<Self>) -> Result<Vec<u8>> {
+        Ok(face.address.to_le_bytes().to_vec())
     }
 
-    unsafe fn is_reachable(face: &IfaceBox<Self>, _device: *const u8, iface: *const u8) -> bool {
-        // SAFETY: non-null addresses have our length.
-        !iface.is_null() && unsafe { read_address(iface) } == face.address
+    fn is_reachable(
+        face: &IfaceBox<Self>,
+        _device: Option<GivenAddress<'_>>,
+        iface: Option<GivenAddress<'_>>,
+    ) -> bool {
+        iface.and_then(read_address) == Some(face.address)
     }
 
     fn ep_create(face: &IfaceBox<Self>, params: &EpParams) -> Result<SelfEp> {
@@ -306,11 +304,7 @@ fn word_at<W>(remote: u64) -> Result<*mut W> {
     Ok(at)
 }
 
-/// An interface address as it was packed.
-///
-/// # Safety
-/// `addr` must be readable for `ADDR_LEN` bytes.
-pub unsafe fn read_address(addr: *const u8) -> u64 {
-    // SAFETY: by the caller's promise; any alignment.
-    u64::from_le_bytes(unsafe { addr.cast::<[u8; ADDR_LEN]>().read() })
+/// An interface address as it was packed; `None` if it is too short.
+pub fn read_address(given: GivenAddress<'_>) -> Option<u64> {
+    given.bytes().map(u64::from_le_bytes)
 }

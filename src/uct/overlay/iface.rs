@@ -4,7 +4,7 @@ use crate::c::*;
 use crate::ucs::{Result, Status};
 use crate::uct::api::{Completion, Iface, Pack, Posted};
 use crate::uct::base::iface::{EpBox, IfaceBox};
-use crate::uct::base::params::{EpParams, IfaceParams};
+use crate::uct::base::params::{EpParams, GivenAddress, IfaceParams};
 use crate::uct::base::pending::{PendingGroup, PendingQueue};
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::internal::InternalIface;
@@ -130,7 +130,11 @@ impl Iface for OverlayIface {
     }
 
     /// It has no address.
-    unsafe fn is_reachable(_face: &IfaceBox<Self>, _device: *const u8, _iface: *const u8) -> bool {
+    fn is_reachable(
+        _face: &IfaceBox<Self>,
+        _device: Option<GivenAddress<'_>>,
+        _iface: Option<GivenAddress<'_>>,
+    ) -> bool {
         false
     }
 

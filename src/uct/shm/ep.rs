@@ -1,11 +1,11 @@
 //! The endpoint of posix and sysv: checks, then a message into the peer's ring, or an access to
 //! the peer's memory.
 
-use super::iface::{MAX_SHORT_IOV, ShmIface, read_key};
+use super::iface::{MAX_SHORT_IOV, ShmIface};
 use super::outbox::Peer;
 use super::ring::{Full, Packed, Sender};
 use super::rkey;
-use super::wire::KEY_LEN;
+use super::wire::{KEY_LEN, SegmentKey};
 use crate::c::*;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
@@ -39,20 +39,14 @@ impl ShmEp {
     /// `INVALID_PARAM` without an interface address, `INVALID_ADDR` for one that is damaged,
     /// `UNREACHABLE` when the peer's memory cannot be attached.
     pub fn create(face: &IfaceBox<ShmIface>, params: &EpParams) -> Result<ShmEp> {
-        let short = |given: Option<usize>, needed| given.is_some_and(|n| n < needed);
-        if params.iface_addr.is_null()
-            || short(params.iface_addr_len, KEY_LEN)
-            || short(params.device_addr_len, node::LEN)
-        {
+        let device = params.device.map(|device| device.bytes());
+        let key = params.iface.and_then(|iface| iface.bytes::<KEY_LEN>());
+        let (Some(key), None | Some(Some(_))) = (key, device) else {
             ucs_error!("shared memory endpoint: an interface address is missing or too short");
             return Err(Status::INVALID_PARAM);
-        }
-        // SAFETY: a non-null address has our length; any alignment.
-        let other_node = !params.device_addr.is_null()
-            && !node::is_ours(unsafe { params.device_addr.cast::<[u8; node::LEN]>().read() });
-        // SAFETY: addresses have our length, as checked where it was given.
-        let key = unsafe { read_key(params.iface_addr) }?;
-        if other_node || !face.serves(key) {
+        };
+        let key = SegmentKey::decode(&key)?;
+        if !device.flatten().is_none_or(node::is_ours) || !face.serves(key) {
             ucs_diag!("shared memory endpoint: the address is of another host or namespace");
             return Err(Status::UNREACHABLE);
         }

@@ -19,7 +19,7 @@ use crate::uct::base::iface::{EpBox, EpLink, IfaceBase, IfaceBox};
 use crate::uct::base::iov::Iov;
 use crate::uct::base::load_store;
 use crate::uct::base::node;
-use crate::uct::base::params::{EpParams, IfaceParams};
+use crate::uct::base::params::{EpParams, GivenAddress, IfaceParams};
 use crate::uct::base::pending::{PendingGroup, PendingQueue};
 use crate::uct::base::worker::WorkerHandle;
 use core::cell::{Cell, RefCell, UnsafeCell};
@@ -444,29 +444,27 @@ impl Iface for ShmIface {
         count
     }
 
-    unsafe fn device_address(_face: &Face, out: *mut u8) -> Result<()> {
-        // SAFETY: room for `device_addr_len` bytes, any alignment.
-        unsafe { out.cast::<[u8; node::LEN]>().write(node::packed()) };
-        Ok(())
+    fn device_address(_face: &Face) -> Result<Vec<u8>> {
+        Ok(node::packed().to_vec())
     }
 
-    unsafe fn iface_address(face: &Face, out: *mut u8) -> Result<()> {
-        // SAFETY: room for `iface_addr_len` bytes, any alignment.
-        unsafe { out.cast::<[u8; KEY_LEN]>().write(face.inbox.key().encode()) };
-        Ok(())
+    fn iface_address(face: &Face) -> Result<Vec<u8>> {
+        Ok(face.inbox.key().encode().to_vec())
     }
 
-    unsafe fn is_reachable(face: &Face, device: *const u8, iface: *const u8) -> bool {
-        // SAFETY: a non-null address has our length; any alignment.
-        if !device.is_null() && !node::is_ours(unsafe { device.cast::<[u8; node::LEN]>().read() }) {
+    fn is_reachable(
+        face: &Face,
+        device: Option<GivenAddress<'_>>,
+        iface: Option<GivenAddress<'_>>,
+    ) -> bool {
+        if device.is_some_and(|device| !device.bytes().is_some_and(node::is_ours)) {
             return false;
         }
-        if iface.is_null() {
+        let Some(iface) = iface else {
             return true;
-        }
-        // SAFETY: as above.
-        match unsafe { read_key(iface) } {
-            Ok(key) if face.serves(key) => {
+        };
+        match iface.bytes().map(|bytes| SegmentKey::decode(&bytes)) {
+            Some(Ok(key)) if face.serves(key) => {
                 let found = attached(key).ok();
                 let reachable = found.is_some();
                 // An endpoint to it is likely next.
@@ -648,13 +646,4 @@ impl ShmIface {
     pub fn serves(&self, key: SegmentKey) -> bool {
         key.kind == self.kind
     }
-}
-
-/// An interface address as it was packed.
-///
-/// # Safety
-/// `addr` must be readable for `KEY_LEN` bytes.
-pub unsafe fn read_key(addr: *const u8) -> Result<SegmentKey> {
-    // SAFETY: by the caller's promise; any alignment.
-    SegmentKey::decode(&unsafe { addr.cast::<[u8; KEY_LEN]>().read() })
 }

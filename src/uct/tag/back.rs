@@ -2,13 +2,14 @@
 //!
 //! An offer names the sender's interface; answers go there. Such an endpoint is kept for the next offer,
 //! and when it fails, the receives that depend on it end, not the user's error handler is called.
+#![forbid(unsafe_code)]
 
 use super::jobs::Later;
 use super::{Engine, wire};
 use crate::c::*;
 use crate::ucs::{Result, Status};
 use crate::ucs_diag;
-use crate::uct::base::params::EpParams;
+use crate::uct::base::params::{EpParams, GivenAddress};
 
 /// Endpoints kept at a time. Those without a receive under way go first.
 const MAX_BACKS: usize = 4096;
@@ -28,21 +29,12 @@ impl Engine {
         if self.backs.borrow().len() >= MAX_BACKS {
             self.drop_idle()?;
         }
-        let given = |bytes: &[u8]| {
-            if bytes.is_empty() {
-                core::ptr::null()
-            } else {
-                bytes.as_ptr()
-            }
-        };
+        let given = |bytes| Some(GivenAddress::of(bytes)).filter(|_| !bytes.is_empty());
         let params = EpParams {
-            device_addr: given(to.device),
-            device_addr_len: Some(to.device.len()),
-            iface_addr: given(to.iface),
-            iface_addr_len: Some(to.iface.len()),
+            device: given(to.device),
+            iface: given(to.iface),
         };
-        // SAFETY: our interface; the addresses have the lengths of its format.
-        let ep = unsafe { (self.ways.connect)(self.face, &params) }?;
+        let ep = self.connect(&params)?;
         self.backs.borrow_mut().insert(name, ep as usize);
         Ok(ep)
     }

@@ -125,8 +125,6 @@ struct Ways {
     am_zcopy: SendInPlace,
     connect: unsafe fn(uct_iface_h, &EpParams) -> Result<uct_ep_h>,
     disconnect: unsafe fn(uct_ep_h),
-    device_address: unsafe fn(uct_iface_h, *mut u8) -> Result<()>,
-    iface_address: unsafe fn(uct_iface_h, *mut u8) -> Result<()>,
 }
 
 impl Ways {
@@ -170,22 +168,12 @@ impl Ways {
             // SAFETY: a live endpoint of this transport, for the last time.
             unsafe { EpBox::<I>::destroy(ep) }
         }
-        unsafe fn device<I: Iface>(face: uct_iface_h, out: *mut u8) -> Result<()> {
-            // SAFETY: an open interface; room as its attributes say.
-            unsafe { I::device_address(IfaceBox::from_c(face), out) }
-        }
-        unsafe fn iface<I: Iface>(face: uct_iface_h, out: *mut u8) -> Result<()> {
-            // SAFETY: an open interface; room as its attributes say.
-            unsafe { I::iface_address(IfaceBox::from_c(face), out) }
-        }
         Ways {
             am_short: am_short::<I>,
             am_bcopy: am_bcopy::<I>,
             am_zcopy: am_zcopy::<I>,
             connect: connect::<I>,
             disconnect: disconnect::<I>,
-            device_address: device::<I>,
-            iface_address: iface::<I>,
         }
     }
 }
@@ -256,16 +244,10 @@ impl Engine {
             return None;
         };
         let ways = Ways::of::<I>();
-        let mut device = vec![0; attr.device_addr_len];
-        let mut iface = vec![0; attr.iface_addr_len];
-        // SAFETY: room as the attributes say.
-        let told = unsafe {
-            (ways.device_address)(face.as_c(), device.as_mut_ptr())
-                .and_then(|()| (ways.iface_address)(face.as_c(), iface.as_mut_ptr()))
-        };
+        let own = I::device_address(face).and_then(|device| Ok((device, I::iface_address(face)?)));
         let numbers = random::random_u64().and_then(|id| Ok((id, random::random_u64()?)));
-        let (id, secret) = match (told, numbers.map_err(Status::from)) {
-            (Ok(()), Ok(numbers)) => numbers,
+        let ((device, iface), (id, secret)) = match (own, numbers.map_err(Status::from)) {
+            (Ok(own), Ok(numbers)) => (own, numbers),
             (Err(e), _) | (_, Err(e)) => {
                 ucs_diag!("{}: no tag matching: {e}", face.base.transport);
                 return None;
@@ -325,6 +307,12 @@ impl Engine {
     fn base(&self) -> &IfaceBase {
         // SAFETY: the engine lives inside this interface.
         unsafe { base_of(self.face) }
+    }
+
+    /// An endpoint of the engine's own.
+    fn connect(&self, params: &EpParams<'_>) -> Result<uct_ep_h> {
+        // SAFETY: our interface, which the engine goes with.
+        unsafe { (self.ways.connect)(self.face, params) }
     }
 
     fn own_addresses(&self) -> wire::Addresses<'_> {

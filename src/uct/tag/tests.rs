@@ -7,7 +7,7 @@ use crate::ucs::async_ctx::{AsyncContext, Mode};
 use crate::ucs::config::Config;
 use crate::ucs::test_rng::TestRng;
 use crate::uct::base::md::MdHandle;
-use crate::uct::base::params::IfaceParams;
+use crate::uct::base::params::{EpParams, GivenAddress, IfaceParams};
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::registry::COMPONENTS;
 use std::time::{Duration, Instant};
@@ -280,13 +280,10 @@ impl Face {
     fn connect(&self, to: &Face) -> uct_ep_h {
         let own = to.engine().own_addresses();
         let params = EpParams {
-            device_addr: own.device.as_ptr(),
-            device_addr_len: Some(own.device.len()),
-            iface_addr: own.iface.as_ptr(),
-            iface_addr_len: Some(own.iface.len()),
+            device: Some(GivenAddress::of(own.device)),
+            iface: Some(GivenAddress::of(own.iface)),
         };
-        // SAFETY: an open interface and addresses of its format.
-        unsafe { (self.engine().ways.connect)(self.h, &params) }.unwrap()
+        self.engine().connect(&params).unwrap()
     }
 
     fn post(&self, tag: u64, mask: u64, post: &Post) -> i8 {

@@ -8,7 +8,7 @@ use super::ops::max_header;
 use super::post::{GATHERED_COPY, Put, PutPayload, UpstreamHeader};
 use super::txq::Owner;
 use super::upstream;
-use super::wire::{DeviceAddr, Frame, IFACE_ADDR_LEN, IfaceAddr, MAX_DEVICE_ADDR};
+use super::wire::{DeviceAddr, Frame, IFACE_ADDR_LEN, IfaceAddr};
 use crate::c::*;
 use crate::sys::socket::{IoVec, block, with_scope};
 use crate::ucs::{Result, Status};
@@ -17,7 +17,7 @@ use crate::uct::api::{Completion, Pack, Posted};
 use crate::uct::base::copy::copy;
 use crate::uct::base::iface::EpBox;
 use crate::uct::base::iov::Iov;
-use crate::uct::base::params::EpParams;
+use crate::uct::base::params::{EpParams, GivenAddress};
 use crate::uct::base::pending::PendingGroup;
 use core::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
@@ -33,34 +33,23 @@ pub struct TcpEp {
 
 pub const NOWHERE: usize = usize::MAX;
 
-/// A device address of a user; `None` for the length when it is not known.
-///
-/// # Safety
-/// A non-null `p` must be readable for the length of our format.
-pub unsafe fn read_device(p: *const u8, len: Option<usize>) -> Result<DeviceAddr> {
-    if p.is_null() || len == Some(0) {
-        return Err(Status::INVALID_PARAM);
-    }
-    // SAFETY: no address of ours is empty.
-    let first = unsafe { p.read() };
-    let wanted = DeviceAddr::len_from(first).filter(|n| len.is_none_or(|len| len >= *n));
-    let wanted = wanted.ok_or(Status::INVALID_ADDR)?;
-    let mut bytes = [0; MAX_DEVICE_ADDR];
-    // SAFETY: an address with this first byte has `wanted` bytes, at most the longest.
-    unsafe { core::ptr::copy_nonoverlapping(p, bytes.as_mut_ptr(), wanted) };
-    DeviceAddr::decode(&bytes[..wanted]).ok_or(Status::INVALID_ADDR)
+/// A device address of a user, as long as its first byte says.
+pub fn read_device(given: Option<GivenAddress<'_>>) -> Result<DeviceAddr> {
+    let [first] = given
+        .and_then(|given| given.bytes())
+        .ok_or(Status::INVALID_PARAM)?;
+    let len = DeviceAddr::len_from(first);
+    let bytes = given.zip(len).and_then(|(given, len)| given.first(len));
+    bytes
+        .and_then(DeviceAddr::decode)
+        .ok_or(Status::INVALID_ADDR)
 }
 
 /// An interface or endpoint address of a user.
-///
-/// # Safety
-/// As `read_device`.
-pub unsafe fn read_iface(p: *const u8, len: Option<usize>) -> Result<IfaceAddr> {
-    if p.is_null() || len.is_some_and(|n| n < IFACE_ADDR_LEN) {
-        return Err(Status::INVALID_PARAM);
-    }
-    // SAFETY: by the caller's promise; any alignment.
-    let bytes = unsafe { p.cast::<[u8; IFACE_ADDR_LEN]>().read() };
+pub fn read_iface(given: Option<GivenAddress<'_>>) -> Result<IfaceAddr> {
+    let bytes = given
+        .and_then(|given| given.bytes::<IFACE_ADDR_LEN>())
+        .ok_or(Status::INVALID_PARAM)?;
     IfaceAddr::decode(&bytes).ok_or(Status::INVALID_ADDR)
 }
 
@@ -76,16 +65,10 @@ impl TcpEp {
             pending: PendingGroup::new(),
             place: Cell::new(NOWHERE),
         };
-        if params.iface_addr.is_null() && params.device_addr.is_null() {
+        if params.iface.is_none() && params.device.is_none() {
             return Ok(ep);
         }
-        // SAFETY: addresses of our format, or null.
-        let (device, iface) = unsafe {
-            (
-                read_device(params.device_addr, params.device_addr_len)?,
-                read_iface(params.iface_addr, params.iface_addr_len)?,
-            )
-        };
+        let (device, iface) = (read_device(params.device)?, read_iface(params.iface)?);
         // The cell is empty: this sets it.
         let _ = ep.conn.set(conn_to(face, &device, &iface)?);
         Ok(ep)
@@ -97,15 +80,16 @@ impl TcpEp {
         }
     }
 
-    /// # Safety
-    /// As `Iface::connect_to_ep`.
-    pub unsafe fn connect(ep: &EpBox<TcpIface>, device: *const u8, addr: *const u8) -> Result<()> {
+    pub fn connect(
+        ep: &EpBox<TcpIface>,
+        device: Option<GivenAddress<'_>>,
+        addr: GivenAddress<'_>,
+    ) -> Result<()> {
         if ep.conn.get().is_some() {
             ucs_error!("tcp: the endpoint is connected already");
             return Err(Status::ALREADY_EXISTS);
         }
-        // SAFETY: by the caller's promise.
-        let (device, iface) = unsafe { (read_device(device, None)?, read_iface(addr, None)?) };
+        let (device, iface) = (read_device(device)?, read_iface(Some(addr))?);
         let conn = conn_to(ep.face(), &device, &iface)?;
         // The cell is empty: this sets it.
         let _ = ep.conn.set(conn);

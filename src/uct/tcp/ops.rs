@@ -11,7 +11,7 @@ use crate::ucs_error;
 use crate::uct::api::{Completion, Iface, Pack, Posted};
 use crate::uct::base::iface::EpBox;
 use crate::uct::base::iov::Iov;
-use crate::uct::base::params::EpParams;
+use crate::uct::base::params::{EpParams, GivenAddress};
 use crate::uct::internal::{InternalIface, UpstreamLanes};
 use crate::wire::upstream::address::{Entry, Offer};
 use core::ffi::c_int;
@@ -72,25 +72,22 @@ impl Iface for TcpIface {
         super::poll::progress::<false>(face)
     }
 
-    unsafe fn device_address(face: &Face, out: *mut u8) -> Result<()> {
+    fn device_address(face: &Face) -> Result<Vec<u8>> {
         let (bytes, len) = face.device_addr().encode();
-        // SAFETY: room for `device_addr_len` bytes, which is `len`.
-        unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), out, len) };
-        Ok(())
+        Ok(bytes[..len].to_vec())
     }
 
-    unsafe fn iface_address(face: &Face, out: *mut u8) -> Result<()> {
-        let bytes = face.iface_addr().encode();
-        // SAFETY: room for `iface_addr_len` bytes, any alignment.
-        unsafe { out.cast::<[u8; IFACE_ADDR_LEN]>().write(bytes) };
-        Ok(())
+    fn iface_address(face: &Face) -> Result<Vec<u8>> {
+        Ok(face.iface_addr().encode().to_vec())
     }
 
-    unsafe fn is_reachable(face: &Face, device: *const u8, iface: *const u8) -> bool {
-        // SAFETY: by the caller's promise.
-        let device = unsafe { super::ep::read_device(device, None) };
-        // SAFETY: as above.
-        let iface = iface.is_null() || unsafe { super::ep::read_iface(iface, None) }.is_ok();
+    fn is_reachable(
+        face: &Face,
+        device: Option<GivenAddress<'_>>,
+        iface: Option<GivenAddress<'_>>,
+    ) -> bool {
+        let device = super::ep::read_device(device);
+        let iface = iface.is_none() || super::ep::read_iface(iface).is_ok();
         iface && device.is_ok_and(|d| face.reaches(&d))
     }
 
@@ -110,14 +107,16 @@ impl Iface for TcpIface {
         super::link::close_all(face);
     }
 
-    unsafe fn ep_address(ep: &EpBox<Self>, out: *mut u8) -> Result<()> {
-        // SAFETY: an endpoint's address is its interface's.
-        unsafe { Self::iface_address(ep.face(), out) }
+    fn ep_address(ep: &EpBox<Self>) -> Result<Vec<u8>> {
+        Self::iface_address(ep.face())
     }
 
-    unsafe fn connect_to_ep(ep: &EpBox<Self>, device: *const u8, addr: *const u8) -> Result<()> {
-        // SAFETY: by the caller's promise.
-        unsafe { TcpEp::connect(ep, device, addr) }
+    fn connect_to_ep(
+        ep: &EpBox<Self>,
+        device: Option<GivenAddress<'_>>,
+        addr: GivenAddress<'_>,
+    ) -> Result<()> {
+        TcpEp::connect(ep, device, addr)
     }
 
     #[inline(always)]

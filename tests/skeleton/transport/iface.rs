@@ -6,7 +6,7 @@ use ferrucx::c::*;
 use ferrucx::ucs::{Result, Status};
 use ferrucx::uct::api::{Iface, Pack};
 use ferrucx::uct::base::iface::{EpBox, IfaceBox};
-use ferrucx::uct::base::params::{EpParams, IfaceParams};
+use ferrucx::uct::base::params::{EpParams, GivenAddress, IfaceParams};
 use ferrucx::uct::base::worker::WorkerHandle;
 use ferrucx::uct::internal::InternalIface;
 use std::collections::{HashMap, VecDeque};
@@ -47,9 +47,8 @@ pub fn open(worker: &WorkerHandle, device: &str, params: IfaceParams) -> uct_ifa
 ///
 /// # Safety
 /// `address` must be readable for `ADDRESS` bytes.
-unsafe fn queue_at(address: *const u8) -> Option<Queue> {
-    // SAFETY: by the caller's promise; any alignment.
-    let number = u64::from_le_bytes(unsafe { address.cast::<[u8; ADDRESS]>().read() });
+fn queue_at(address: GivenAddress<'_>) -> Option<Queue> {
+    let number = u64::from_le_bytes(address.bytes()?);
     OPEN.with_borrow(|open| open.get(&number).cloned())
 }
 
@@ -65,20 +64,20 @@ impl Iface for SkeletonIface {
         attr.bandwidth.dedicated = 1e9;
     }
 
-    unsafe fn iface_address(face: &IfaceBox<Self>, out: *mut u8) -> Result<()> {
-        // SAFETY: room for `iface_addr_len` bytes.
-        unsafe { out.cast::<[u8; ADDRESS]>().write(face.number.to_le_bytes()) };
-        Ok(())
+    fn iface_address(face: &IfaceBox<Self>) -> Result<Vec<u8>> {
+        Ok(face.number.to_le_bytes().to_vec())
     }
 
-    unsafe fn is_reachable(_face: &IfaceBox<Self>, _device: *const u8, iface: *const u8) -> bool {
-        // SAFETY: an address of this transport's length.
-        iface.is_null() || unsafe { queue_at(iface) }.is_some()
+    fn is_reachable(
+        _face: &IfaceBox<Self>,
+        _device: Option<GivenAddress<'_>>,
+        iface: Option<GivenAddress<'_>>,
+    ) -> bool {
+        iface.is_none_or(|iface| queue_at(iface).is_some())
     }
 
     fn ep_create(_face: &IfaceBox<Self>, params: &EpParams) -> Result<SkeletonEp> {
-        // SAFETY: an address of this transport's length.
-        let queue = unsafe { queue_at(params.iface_addr) };
+        let queue = params.iface.and_then(queue_at);
         queue.map(SkeletonEp).ok_or(Status::UNREACHABLE)
     }
 

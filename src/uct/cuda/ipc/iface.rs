@@ -15,7 +15,7 @@ use crate::uct::api::{Completion, Iface, Posted};
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
 use crate::uct::base::node;
-use crate::uct::base::params::{EpParams, IfaceParams};
+use crate::uct::base::params::{EpParams, GivenAddress, IfaceParams};
 use crate::uct::base::pending::PendingGroup;
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::cuda::copies::Copies;
@@ -197,15 +197,16 @@ impl CudaIpcEp {
     }
 }
 
+/// Addresses of an interface: its device's, its own.
+type Addresses = ([u8; node::LEN], [u8; ADDRESS_LEN]);
+
+/// What users give of them; `None` if one is missing or too short.
+fn read(device: Option<GivenAddress<'_>>, iface: Option<GivenAddress<'_>>) -> Option<Addresses> {
+    Some((device?.bytes()?, iface?.bytes()?))
+}
+
 /// The process that addresses of an interface lead to, if it is on this host and of this user.
-///
-/// # Safety
-/// Both addresses must be readable for our lengths.
-unsafe fn reach(device: *const u8, iface: *const u8) -> core::result::Result<ProcessName, String> {
-    // SAFETY: by the caller's promise; any alignment.
-    let device = unsafe { device.cast::<[u8; node::LEN]>().read() };
-    // SAFETY: as above.
-    let iface = unsafe { iface.cast::<[u8; ADDRESS_LEN]>().read() };
+fn reach((device, iface): Addresses) -> core::result::Result<ProcessName, String> {
     find_process(&device, wire::decode_address(&iface))
 }
 
@@ -251,25 +252,23 @@ impl Iface for CudaIpcIface {
         face.copies.progress()
     }
 
-    unsafe fn device_address(_face: &Face, out: *mut u8) -> Result<()> {
-        // SAFETY: room for `device_addr_len` bytes, any alignment.
-        unsafe { out.cast::<[u8; node::LEN]>().write(node::packed()) };
-        Ok(())
+    fn device_address(_face: &Face) -> Result<Vec<u8>> {
+        Ok(node::packed().to_vec())
     }
 
-    unsafe fn iface_address(face: &Face, out: *mut u8) -> Result<()> {
-        let bytes = wire::encode_address(face.shared.membership.name);
-        // SAFETY: room for `iface_addr_len` bytes, any alignment.
-        unsafe { out.cast::<[u8; ADDRESS_LEN]>().write(bytes) };
-        Ok(())
+    fn iface_address(face: &Face) -> Result<Vec<u8>> {
+        Ok(wire::encode_address(face.shared.membership.name).to_vec())
     }
 
-    unsafe fn is_reachable(_face: &Face, device: *const u8, iface: *const u8) -> bool {
-        if device.is_null() || iface.is_null() {
+    fn is_reachable(
+        _face: &Face,
+        device: Option<GivenAddress<'_>>,
+        iface: Option<GivenAddress<'_>>,
+    ) -> bool {
+        let Some(addresses) = read(device, iface) else {
             return false;
-        }
-        // SAFETY: non-null addresses have our lengths.
-        let reached = unsafe { reach(device, iface) };
+        };
+        let reached = reach(addresses);
         if let Err(why) = &reached {
             ucs_diag!("{NAME}: {why}");
         }
@@ -277,17 +276,11 @@ impl Iface for CudaIpcIface {
     }
 
     fn ep_create(face: &Face, params: &EpParams) -> Result<CudaIpcEp> {
-        let short = |given: Option<usize>, wanted: usize| given.is_some_and(|n| n < wanted);
-        if params.device_addr.is_null()
-            || params.iface_addr.is_null()
-            || short(params.device_addr_len, node::LEN)
-            || short(params.iface_addr_len, ADDRESS_LEN)
-        {
+        let Some(addresses) = read(params.device, params.iface) else {
             ucs_error!("{NAME}: an endpoint needs the peer's device and interface address");
             return Err(Status::INVALID_PARAM);
-        }
-        // SAFETY: non-null addresses of at least our lengths.
-        let peer = unsafe { reach(params.device_addr, params.iface_addr) }.map_err(|why| {
+        };
+        let peer = reach(addresses).map_err(|why| {
             ucs_diag!("{NAME}: {why}");
             Status::UNREACHABLE
         })?;

@@ -11,10 +11,10 @@ use crate::uct::api::{Completion, Pack, Posted, Unpack};
 use crate::uct::base::desc::OwnedDesc;
 use crate::uct::base::iface::EpBox;
 use crate::uct::base::iov::Iov;
-use crate::uct::base::params::EpParams;
+use crate::uct::base::params::{EpParams, GivenAddress};
 use crate::uct::ib::ops::{self, List};
 use crate::uct::ib::port::{read_device, read_peer};
-use crate::uct::ib::wire::{DeviceAddr, EP_LEN, EpAddr, HEADER_LEN, Header};
+use crate::uct::ib::wire::{DeviceAddr, EpAddr, HEADER_LEN, Header};
 use crate::uct::internal::EpochGuard;
 use std::rc::Rc;
 
@@ -33,8 +33,7 @@ fn check_reach(face: &Face, device: &DeviceAddr) -> Result<()> {
 impl RcEp {
     /// An endpoint to the interface with these addresses; without any, one that is to be connected by `connect`.
     pub fn create(face: &Face, params: &EpParams) -> Result<RcEp> {
-        // SAFETY: by the promise of who asked for the endpoint.
-        let to = unsafe { read_peer(params, super::NAME, decode_iface) }?;
+        let to = read_peer(params, super::NAME, decode_iface)?;
         if let Some((device, _)) = &to {
             check_reach(face, device)?;
         }
@@ -59,15 +58,15 @@ impl RcEp {
         }
     }
 
-    /// # Safety
-    /// As `Iface::connect_to_ep`.
-    pub unsafe fn connect(ep: &Ep, device: *const u8, addr: *const u8) -> Result<()> {
+    pub fn connect(
+        ep: &Ep,
+        device: Option<GivenAddress<'_>>,
+        addr: GivenAddress<'_>,
+    ) -> Result<()> {
         let face = ep.face();
-        // SAFETY: by the caller's promise.
-        let device = unsafe { read_device(device) }?;
-        // SAFETY: by the caller's promise; any alignment.
-        let bytes = unsafe { addr.cast::<[u8; EP_LEN]>().read() };
-        let peer = EpAddr::decode(&bytes).ok_or(Status::INVALID_ADDR)?;
+        let device = read_device(device)?;
+        let peer = addr.bytes().and_then(|bytes| EpAddr::decode(&bytes));
+        let peer = peer.ok_or(Status::INVALID_ADDR)?;
         if ep.conn.state.get() != State::New || face.is_linked(&ep.conn) {
             ucs_error!("rc_verbs: the endpoint is connected already");
             return Err(Status::ALREADY_EXISTS);

@@ -21,7 +21,7 @@ use crate::uct::api::{AtomicOp, AtomicWord, Completion, Iface, Pack, Posted, Unp
 use crate::uct::base::desc::{DescPool, OwnedDesc};
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
-use crate::uct::base::params::{EpParams, IfaceParams};
+use crate::uct::base::params::{EpParams, GivenAddress, IfaceParams};
 use crate::uct::base::pending::PendingQueue;
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::ib::config::Settings;
@@ -449,29 +449,24 @@ impl Iface for RcIface {
         RcIface::poll(face, false)
     }
 
-    unsafe fn device_address(face: &Face, out: *mut u8) -> Result<()> {
-        // SAFETY: room for `device_addr_len` bytes, any alignment.
-        unsafe {
-            out.cast::<[u8; DEVICE_LEN]>()
-                .write(face.device_addr().encode())
-        };
-        Ok(())
+    fn device_address(face: &Face) -> Result<Vec<u8>> {
+        Ok(face.device_addr().encode().to_vec())
     }
 
-    unsafe fn iface_address(face: &Face, out: *mut u8) -> Result<()> {
-        let address = encode_iface(RcIface::connector(face)?.number());
-        // SAFETY: room for `iface_addr_len` bytes, any alignment.
-        unsafe { out.cast::<[u8; IFACE_LEN]>().write(address) };
-        Ok(())
+    fn iface_address(face: &Face) -> Result<Vec<u8>> {
+        Ok(encode_iface(RcIface::connector(face)?.number()).to_vec())
     }
 
-    unsafe fn is_reachable(face: &Face, device: *const u8, iface: *const u8) -> bool {
-        // SAFETY: null or of our length.
-        let device = unsafe { read_device(device) };
+    fn is_reachable(
+        face: &Face,
+        device: Option<GivenAddress<'_>>,
+        iface: Option<GivenAddress<'_>>,
+    ) -> bool {
+        let device = read_device(device);
         let reaches = device.is_ok_and(|device| face.port.reaches(&device, &face.settings.path));
-        // SAFETY: null or of our length, any alignment.
-        let iface = (!iface.is_null()).then(|| unsafe { iface.cast::<[u8; IFACE_LEN]>().read() });
-        reaches && iface.is_none_or(|iface| decode_iface(&iface).is_some())
+        let is_ours =
+            |iface: GivenAddress<'_>| iface.bytes().and_then(|b| decode_iface(&b)).is_some();
+        reaches && iface.is_none_or(is_ours)
     }
 
     fn ep_create(face: &Face, params: &EpParams) -> Result<RcEp> {
@@ -486,18 +481,16 @@ impl Iface for RcIface {
         RcEp::closing(ep);
     }
 
-    unsafe fn ep_address(ep: &EpBox<Self>, out: *mut u8) -> Result<()> {
-        // SAFETY: room for `ep_addr_len` bytes, any alignment.
-        unsafe {
-            out.cast::<[u8; EP_LEN]>()
-                .write(ep.face().ep_addr(&ep.conn).encode())
-        };
-        Ok(())
+    fn ep_address(ep: &EpBox<Self>) -> Result<Vec<u8>> {
+        Ok(ep.face().ep_addr(&ep.conn).encode().to_vec())
     }
 
-    unsafe fn connect_to_ep(ep: &EpBox<Self>, device: *const u8, addr: *const u8) -> Result<()> {
-        // SAFETY: by the caller's promise.
-        unsafe { RcEp::connect(ep, device, addr) }
+    fn connect_to_ep(
+        ep: &EpBox<Self>,
+        device: Option<GivenAddress<'_>>,
+        addr: GivenAddress<'_>,
+    ) -> Result<()> {
+        RcEp::connect(ep, device, addr)
     }
 
     #[inline(always)]

@@ -3,14 +3,14 @@
 use super::conn::State;
 use super::iface::{Face, UdIface};
 use super::sender::Packet;
-use super::wire::{ConnId, EMPTY, EP_LEN, EpAddr, HEADER_LEN, decode_iface};
+use super::wire::{ConnId, EMPTY, EpAddr, HEADER_LEN, decode_iface};
 use crate::c::*;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use crate::uct::api::{Completion, Pack, Posted};
 use crate::uct::base::iface::EpBox;
 use crate::uct::base::iov::Iov;
-use crate::uct::base::params::EpParams;
+use crate::uct::base::params::{EpParams, GivenAddress};
 use crate::uct::base::pending::PendingGroup;
 use crate::uct::ib::ops::{List, MAX_SGES};
 use crate::uct::ib::port::{read_device, read_peer};
@@ -42,8 +42,7 @@ fn check_reach(face: &Face, device: &DeviceAddr) -> Result<()> {
 
 impl UdEp {
     pub fn create(face: &Face, params: &EpParams) -> Result<UdEp> {
-        // SAFETY: by the promise of who asked for the endpoint.
-        let to = unsafe { read_peer(params, super::NAME, decode_iface) }?;
+        let to = read_peer(params, super::NAME, decode_iface)?;
         if let Some((device, _)) = &to {
             check_reach(face, device)?;
         }
@@ -88,15 +87,15 @@ impl UdEp {
         })
     }
 
-    /// # Safety
-    /// As `Iface::connect_to_ep`.
-    pub unsafe fn connect(ep: &Ep, device: *const u8, addr: *const u8) -> Result<()> {
+    pub fn connect(
+        ep: &Ep,
+        device: Option<GivenAddress<'_>>,
+        addr: GivenAddress<'_>,
+    ) -> Result<()> {
         let face = ep.face();
-        // SAFETY: by the caller's promise.
-        let device = unsafe { read_device(device) }?;
-        // SAFETY: by the caller's promise; any alignment.
-        let bytes = unsafe { addr.cast::<[u8; EP_LEN]>().read() };
-        let peer = EpAddr::decode(&bytes).ok_or(Status::INVALID_ADDR)?;
+        let device = read_device(device)?;
+        let peer = addr.bytes().and_then(|bytes| EpAddr::decode(&bytes));
+        let peer = peer.ok_or(Status::INVALID_ADDR)?;
         check_reach(face, &device)?;
         let mut engine = face.engine();
         let conn = engine.conns.get(ep.id).ok_or(Status::NO_ELEM)?;

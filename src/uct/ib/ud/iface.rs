@@ -19,7 +19,7 @@ use crate::uct::api::{Completion, Iface, Pack, Posted};
 use crate::uct::base::desc::{DescPool, OwnedDesc};
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
-use crate::uct::base::params::{EpParams, IfaceParams};
+use crate::uct::base::params::{EpParams, GivenAddress, IfaceParams};
 use crate::uct::base::pending::PendingQueue;
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::ib::identity;
@@ -317,27 +317,24 @@ impl Iface for UdIface {
         UdIface::poll(face, false)
     }
 
-    unsafe fn device_address(face: &Face, out: *mut u8) -> Result<()> {
-        let address = face.port.address.encode();
-        // SAFETY: room for `device_addr_len` bytes, any alignment.
-        unsafe { out.cast::<[u8; DEVICE_LEN]>().write(address) };
-        Ok(())
+    fn device_address(face: &Face) -> Result<Vec<u8>> {
+        Ok(face.port.address.encode().to_vec())
     }
 
-    unsafe fn iface_address(face: &Face, out: *mut u8) -> Result<()> {
-        let address = encode_iface(face.queue_pair);
-        // SAFETY: room for `iface_addr_len` bytes, any alignment.
-        unsafe { out.cast::<[u8; IFACE_LEN]>().write(address) };
-        Ok(())
+    fn iface_address(face: &Face) -> Result<Vec<u8>> {
+        Ok(encode_iface(face.queue_pair).to_vec())
     }
 
-    unsafe fn is_reachable(face: &Face, device: *const u8, iface: *const u8) -> bool {
-        // SAFETY: null or of our length.
-        let device = unsafe { read_device(device) };
+    fn is_reachable(
+        face: &Face,
+        device: Option<GivenAddress<'_>>,
+        iface: Option<GivenAddress<'_>>,
+    ) -> bool {
+        let device = read_device(device);
         let reaches = device.is_ok_and(|device| face.port.reaches(&device, &face.settings.path));
-        // SAFETY: null or of our length, any alignment.
-        let iface = (!iface.is_null()).then(|| unsafe { iface.cast::<[u8; IFACE_LEN]>().read() });
-        reaches && iface.is_none_or(|iface| decode_iface(&iface).is_some())
+        let is_ours =
+            |iface: GivenAddress<'_>| iface.bytes().and_then(|b| decode_iface(&b)).is_some();
+        reaches && iface.is_none_or(is_ours)
     }
 
     fn ep_create(face: &Face, params: &EpParams) -> Result<UdEp> {
@@ -352,16 +349,16 @@ impl Iface for UdIface {
         UdEp::closing(ep);
     }
 
-    unsafe fn ep_address(ep: &EpBox<Self>, out: *mut u8) -> Result<()> {
-        let address = UdEp::address(ep)?.encode();
-        // SAFETY: room for `ep_addr_len` bytes, any alignment.
-        unsafe { out.cast::<[u8; EP_LEN]>().write(address) };
-        Ok(())
+    fn ep_address(ep: &EpBox<Self>) -> Result<Vec<u8>> {
+        Ok(UdEp::address(ep)?.encode().to_vec())
     }
 
-    unsafe fn connect_to_ep(ep: &EpBox<Self>, device: *const u8, addr: *const u8) -> Result<()> {
-        // SAFETY: by the caller's promise.
-        unsafe { UdEp::connect(ep, device, addr) }
+    fn connect_to_ep(
+        ep: &EpBox<Self>,
+        device: Option<GivenAddress<'_>>,
+        addr: GivenAddress<'_>,
+    ) -> Result<()> {
+        UdEp::connect(ep, device, addr)
     }
 
     #[inline(always)]
