@@ -244,7 +244,10 @@ fn rkey(data: &[u8]) {
     let _ = Rkey::unpack(data);
     let _ = Rkey::from_envelope(EnvelopeKind::Key, data);
     let _ = Rkey::from_envelope(EnvelopeKind::Handle, data);
-    let _ = Rkey::from_envelope(EnvelopeKind::Handle, &envelope::wrap_handle(data));
+    let _ = Rkey::from_envelope(
+        EnvelopeKind::Handle,
+        &envelope::wrap_handle(data.len(), |out| out.extend_from_slice(data)),
+    );
     if let Ok(key) = Rkey::unpack(&sealed(data)) {
         assert_eq!(Rkey::unpack(&key.pack()), Ok(key));
     }

@@ -58,6 +58,8 @@ pub struct Context {
     /// The domains that tell memory of devices apart.
     pub device_memory: DeviceMemory,
     pub resources: Vec<Resource>,
+    /// Processes of upstream's may be peers.
+    pub upstream_peers: bool,
     /// The transports that no resource is of, by their numbers, and why.
     unused: Vec<(u8, String)>,
     /// Tells this context from every other that its peers may know.
@@ -76,6 +78,7 @@ const _: () = {
 
 impl Context {
     pub fn create(params: ContextParams, config: Config) -> Result<Box<Context>> {
+        let upstream_peers = config.bool(var!(TABLE, "UPSTREAM_PEERS"));
         let mut context = Context {
             params,
             made_by: Stamp::now(),
@@ -84,6 +87,7 @@ impl Context {
             mds: Vec::new(),
             device_memory: DeviceMemory::default(),
             resources: Vec::new(),
+            upstream_peers,
             unused: Vec::new(),
             id: unique_id(),
             regions: Regions::default(),

@@ -18,7 +18,7 @@ use crate::uct::base::config::ALLOC_METHODS;
 use crate::uct::base::md::MdHandle;
 use crate::uct::base::mem::{self, Block, Request};
 use crate::uct::internal::MEM_ONE_TRANSFER;
-use crate::wire::rkey::{EXPORTED, MdKey, READ, Rkey, WRITE};
+use crate::wire::rkey::{EXPORTED, MdKey, MdKeys, READ, Rkey, WRITE};
 use crate::{ucs_debug, ucs_error};
 use core::ffi::c_void;
 
@@ -68,7 +68,7 @@ pub struct Region {
 /// Memory of another process: its mapping here and its key.
 struct Imported {
     mapping: Mapping,
-    key: MdKey,
+    key: MdKeys,
 }
 
 impl Region {
@@ -140,7 +140,10 @@ impl Region {
         let length = usize::try_from(info.length).map_err(|_| Status::INVALID_PARAM)?;
         let mut region = Region::empty(context, info.address as *mut c_void, length);
         region.rights = READ | WRITE;
-        region.imported = Some(Imported { mapping, key });
+        region.imported = Some(Imported {
+            mapping,
+            key: key.into(),
+        });
         region.publish(context, true);
         Ok(region)
     }
@@ -363,7 +366,7 @@ impl Region {
     /// The same for applications.
     pub fn pack_for_application(&self, context: &Context) -> Vec<u8> {
         let key = self.key(context);
-        if context.config.bool(var!(TABLE, "UPSTREAM_PEERS")) {
+        if context.upstream_peers {
             context.regions.publish(self.id);
         }
         key.to_envelope()
@@ -393,7 +396,7 @@ impl Region {
             return Err(Status::UNSUPPORTED);
         }
         let mut keys = self.keys(context, self.rights);
-        keys.retain(|k| shareable(context, k).is_some());
+        keys.retain(|key| shareable(context, key).is_some());
         if keys.is_empty() {
             ucs_error!(
                 "ucp_memh_pack: only memory of posix or sysv can be exported: map it with UCP_MEM_MAP_ALLOCATE, and see UCX_ALLOC_PRIO"
@@ -405,7 +408,7 @@ impl Region {
             .to_envelope())
     }
 
-    fn describe(&self, context: &Context, uses: u8, keys: Vec<MdKey>) -> Rkey {
+    fn describe(&self, context: &Context, uses: u8, keys: MdKeys) -> Rkey {
         Rkey {
             context: context.id,
             region: self.id,
@@ -419,11 +422,11 @@ impl Region {
 
     /// The domains' keys of memory with these rights. A domain knows only the rights that were requested at
     /// registration.
-    fn keys(&self, context: &Context, rights: u8) -> Vec<MdKey> {
+    fn keys(&self, context: &Context, rights: u8) -> MdKeys {
         if let Some(imported) = &self.imported {
-            return vec![imported.key.clone()];
+            return imported.key.clone();
         }
-        let mut keys = Vec::new();
+        let mut keys = MdKeys::default();
         let own = self
             .own_domain(context)
             .zip(self.block.as_ref().map(|b| b.memh));
@@ -438,10 +441,10 @@ impl Region {
             };
             // SAFETY: a live handle of this domain.
             match unsafe { md.md.mkey_pack(memh) } {
-                Ok(key) => keys.push(MdKey {
+                Ok(key) => keys.add(MdKey {
                     component: number,
                     domain,
-                    key,
+                    key: &key,
                 }),
                 Err(e) => ucs_debug!("{}: packing a key: {e}", md.name),
             }

@@ -14,6 +14,7 @@ use crate::ucs::{Result, Status};
 use crate::uct::base::md::{MdHandle, Registered};
 use crate::{ucs_debug, ucs_warn};
 use core::ffi::c_void;
+use smallvec::SmallVec;
 
 /// How a transport reaches the local memory of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,8 +31,8 @@ pub enum LocalMemory {
 
 #[derive(Default)]
 pub struct Registration {
-    /// The domains, by their indices in the context, that know the memory.
-    handles: Vec<(usize, Registered)>,
+    /// The domains, by their indices in the context, that know the memory. Most contexts have one that registers it.
+    handles: SmallVec<[(usize, Registered); 1]>,
     /// One that the cache of its domain keeps.
     remembered: Option<Remembered>,
 }
@@ -72,7 +73,7 @@ impl Registration {
             .get(context, domain, (buffer, bytes), flags)
         {
             Some(Ok(found)) => Registration {
-                handles: Vec::new(),
+                handles: SmallVec::new(),
                 remembered: Some(found),
             },
             Some(Err(e)) => {

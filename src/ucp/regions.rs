@@ -308,6 +308,7 @@ impl View {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wire::rkey::MdKeys;
 
     fn region(address: u64, length: usize, rights: u8, internal: bool) -> Exported {
         Exported {
@@ -415,7 +416,7 @@ mod tests {
             length: 100,
             mem_type: 0,
             uses: READ,
-            keys: Vec::new(),
+            keys: MdKeys::default(),
         };
         assert!(regions.locate_own(&key).is_some());
         let forged = [

@@ -8,7 +8,7 @@ use crate::ucs::sync::{AtomicU64, word64};
 use crate::ucs::{Result, Status};
 use crate::uct::base::md::RkeyHandle;
 use crate::uct::local::ProcessId;
-use crate::wire::rkey::{MdKey, READ, Rkey};
+use crate::wire::rkey::{MdKey, MdKeys, READ, Rkey};
 use crate::{ucs_debug, ucs_error};
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -61,7 +61,7 @@ pub enum Access {
 }
 
 /// The memory domain whose component maps a key's memory into this process, if open.
-pub fn shareable(context: &Context, key: &MdKey) -> Option<usize> {
+pub fn shareable(context: &Context, key: &MdKey<'_>) -> Option<usize> {
     let i = context
         .mds
         .iter()
@@ -80,28 +80,28 @@ pub struct Mapping {
 
 impl Mapping {
     /// Maps by the first key that can be, of memory whose owner `may`.
-    pub fn find(
+    pub fn find<'a>(
         context: &Context,
-        info: &Rkey,
+        info: &'a Rkey,
         may: impl Fn(Option<ProcessId>) -> bool,
-    ) -> Option<(Mapping, MdKey)> {
+    ) -> Option<(Mapping, MdKey<'a>)> {
         info.keys.iter().find_map(|k| {
-            let domain = shareable(context, k)?;
+            let domain = shareable(context, &k)?;
             let component = context.mds[domain].component.component;
-            if !may(component.key_owner(&k.key).map(|o| o.id)) {
+            if !may(component.key_owner(k.key).map(|o| o.id)) {
                 ucs_debug!(
                     "{}: a remote key names memory of another process than the peer's: not mapped",
                     component.name()
                 );
                 return None;
             }
-            let key = RkeyHandle::unpack(component, &k.key).ok()?;
+            let key = RkeyHandle::unpack(component, k.key).ok()?;
             let here = |remote| key.pointer(remote).ok();
             let first = here(info.address)? as isize;
             // The key's memory may be shorter than the blob says.
             here(info.address.checked_add(info.length.saturating_sub(1))?)?;
             let delta = first.wrapping_sub(info.address as isize);
-            Some((Mapping { key, delta }, k.clone()))
+            Some((Mapping { key, delta }, k))
         })
     }
 }
@@ -125,6 +125,7 @@ impl Mapping {
 
 /// A remote key: the object of `ucp_rkey_h`.
 pub struct RemoteKey {
+    /// Without the keys of memory domains, which have served.
     pub info: Rkey,
     pub access: Access,
     /// Keeps the memory mapped.
@@ -132,7 +133,8 @@ pub struct RemoteKey {
 }
 
 impl RemoteKey {
-    pub fn new(info: Rkey, access: Access, mapping: Option<Mapping>) -> RemoteKey {
+    pub fn new(mut info: Rkey, access: Access, mapping: Option<Mapping>) -> RemoteKey {
+        info.keys = MdKeys::default();
         RemoteKey {
             info,
             access,

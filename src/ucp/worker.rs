@@ -283,7 +283,7 @@ impl Worker {
                 f(handle, iface.address.as_mut_ptr().cast());
             }
             handlers::install(base_of(handle), self)?;
-            if context.config.bool(var!(TABLE, "UPSTREAM_PEERS")) {
+            if context.upstream_peers {
                 handlers::install_upstream(base_of(handle), self);
             }
         }

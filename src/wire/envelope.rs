@@ -17,7 +17,7 @@
 
 use super::blob::{self, BlobError, HEAD, claimed_len};
 use super::upstream::address::{DOMAIN, Offer, Place};
-use super::{Reader, Writer, upstream};
+use super::{Reader, upstream};
 
 /// Version 1 with a uuid, and without.
 const WITH_UUID: u8 = 0x20;
@@ -56,6 +56,11 @@ impl EnvelopeKind {
             EnvelopeKind::Handle => 11,
         }
     }
+}
+
+/// So many bytes of a blob of that kind show whether it claims to be ours.
+pub fn needed(kind: EnvelopeKind) -> usize {
+    kind.head_at() + HEAD
 }
 
 /// What the first bytes of a blob say.
@@ -146,17 +151,16 @@ pub fn unwrap_address(blob: &[u8]) -> Result<(u64, Vec<u8>), BlobError> {
 /// Room for our body in a key.
 pub const KEY_ROOM: usize = KEY_MAX - HEAD;
 
-/// A remote key with our `body`, of at most `KEY_ROOM` bytes.
-pub fn wrap_key(body: &[u8]) -> Vec<u8> {
+/// A remote key with our body, which `put` appends, of at most `KEY_ROOM` bytes, `len` of them as a rule.
+pub fn wrap_key(len: usize, put: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     let at = EnvelopeKind::Key.head_at();
-    let mut out = vec![0; at + HEAD + body.len() + 1];
-    let mut w = Writer::new(&mut out);
-    w.u64(KEY_DOMAINS);
-    w.u8(HOST_MEMORY);
-    w.u8((HEAD + body.len()) as u8);
-    w.bytes(&[0; HEAD]);
-    w.bytes(body);
-    w.u8(NO_SYSTEM_DEVICE);
+    let mut out = Vec::with_capacity(at + HEAD + len + 1);
+    out.extend_from_slice(&KEY_DOMAINS.to_le_bytes());
+    out.extend_from_slice(&[HOST_MEMORY, 0]);
+    out.extend_from_slice(&[0; HEAD]);
+    put(&mut out);
+    out[at - 1] = (out.len() - at) as u8;
+    out.push(NO_SYSTEM_DEVICE);
     blob::seal(&mut out, at);
     out
 }
@@ -172,17 +176,17 @@ pub fn unwrap_key(blob: &[u8]) -> Result<&[u8], BlobError> {
     }
 }
 
-/// An exported memory handle with our `body`.
-pub fn wrap_handle(body: &[u8]) -> Vec<u8> {
+/// An exported memory handle with our body, as `wrap_key`.
+pub fn wrap_handle(len: usize, put: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     let at = EnvelopeKind::Handle.head_at();
     // Upstream reads so many bytes without a look at them.
-    let mut out = vec![0; (at + HEAD + body.len()).max(HANDLE_LEN.into())];
-    let mut w = Writer::new(&mut out);
-    w.u8(HANDLE_LEN);
-    w.u16(HANDLE_EXPORTED);
-    w.u64(0);
-    w.bytes(&[0; HEAD]);
-    w.bytes(body);
+    let least = usize::from(HANDLE_LEN);
+    let mut out = Vec::with_capacity((at + HEAD + len).max(least));
+    out.push(HANDLE_LEN);
+    out.extend_from_slice(&HANDLE_EXPORTED.to_le_bytes());
+    out.extend_from_slice(&[0; 8 + HEAD]);
+    put(&mut out);
+    out.resize(out.len().max(least), 0);
     blob::seal(&mut out, at);
     out
 }
@@ -285,6 +289,14 @@ mod tests {
         bytes.iter().map(|b| format!("{b:02x}")).collect()
     }
 
+    fn key(body: &[u8]) -> Vec<u8> {
+        wrap_key(body.len(), |out| out.extend_from_slice(body))
+    }
+
+    fn handle(body: &[u8]) -> Vec<u8> {
+        wrap_handle(body.len(), |out| out.extend_from_slice(body))
+    }
+
     #[test]
     fn bytes_of_version_7() {
         let body: Vec<u8> = (1..=30).collect();
@@ -295,12 +307,12 @@ mod tests {
              9f8718191a1b1c1d1e"
         );
         assert_eq!(
-            hex(&wrap_key(&body)),
+            hex(&key(&body)),
             "00000000000000800026\
              3100cd07ee4e68d20102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1eff"
         );
         assert_eq!(
-            hex(&wrap_handle(&body[..10])),
+            hex(&handle(&body[..10])),
             "2c01000000000000000000\
              2c00d007dc4fcf400102030405060708090a000000000000000000000000000000"
         );
@@ -335,10 +347,10 @@ mod tests {
             (EnvelopeKind::Address, wrap_address(5, body, &[]), |b| {
                 unwrap_address(b).ok().map(|(_, body)| body)
             }),
-            (EnvelopeKind::Key, wrap_key(body), |b| {
+            (EnvelopeKind::Key, key(body), |b| {
                 unwrap_key(b).ok().map(<[u8]>::to_vec)
             }),
-            (EnvelopeKind::Handle, wrap_handle(body), |b| {
+            (EnvelopeKind::Handle, handle(body), |b| {
                 unwrap_handle(b).ok().map(<[u8]>::to_vec)
             }),
         ]
@@ -416,7 +428,7 @@ mod tests {
             blob::seal(&mut bad, at);
             assert!(unwrap_address(&bad).is_err(), "byte {i}");
         }
-        let mut key = wrap_key(&[1; 40]);
+        let mut key = key(&[1; 40]);
         key[9] -= 1;
         blob::seal(&mut key, EnvelopeKind::Key.head_at());
         assert_eq!(unwrap_key(&key), Err(BlobError::Damaged));

@@ -9,15 +9,73 @@
 
 use super::blob::{self, BlobError, HEAD};
 use super::{Reader, Writer, envelope};
+use smallvec::SmallVec;
 
 /// A memory domain's key for the region.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MdKey {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MdKey<'a> {
     /// The component's number: that of its first transport in worker addresses.
     pub component: u8,
     /// The domain, as the worker addresses of the same context name it: a component may have one for each device.
     pub domain: u8,
-    pub key: Vec<u8>,
+    pub key: &'a [u8],
+}
+
+/// The memory domains' keys for the region, as they travel. Most regions have one of a few bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MdKeys(SmallVec<[u8; 16]>);
+
+impl MdKeys {
+    pub fn iter(&self) -> impl Iterator<Item = MdKey<'_>> {
+        let mut r = Reader::new(&self.0);
+        core::iter::from_fn(move || take_key(&mut r))
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Keeps those that `is_wanted`.
+    pub fn retain(&mut self, is_wanted: impl Fn(&MdKey<'_>) -> bool) {
+        let mut kept = MdKeys::default();
+        for key in self.iter().filter(is_wanted) {
+            kept.add(key);
+        }
+        *self = kept;
+    }
+
+    /// A key has at most 255 bytes.
+    pub fn add(&mut self, key: MdKey<'_>) {
+        self.0.extend_from_slice(&key.head());
+        self.0.extend_from_slice(key.key);
+    }
+}
+
+impl From<MdKey<'_>> for MdKeys {
+    fn from(key: MdKey<'_>) -> MdKeys {
+        let mut keys = MdKeys::default();
+        keys.add(key);
+        keys
+    }
+}
+
+/// Bytes before a domain's key.
+const KEY_HEAD: usize = 3;
+
+impl MdKey<'_> {
+    /// A key has at most 255 bytes.
+    fn head(&self) -> [u8; KEY_HEAD] {
+        [self.component, self.domain, self.key.len() as u8]
+    }
+}
+
+fn take_key<'a>(r: &mut Reader<'a>) -> Option<MdKey<'a>> {
+    let (component, domain, len) = (r.u8()?, r.u8()?, r.u8()?);
+    Some(MdKey {
+        component,
+        domain,
+        key: r.bytes(len.into())?,
+    })
 }
 
 /// A remote key, unpacked.
@@ -32,7 +90,7 @@ pub struct Rkey {
     pub mem_type: u8,
     /// What the owner allows: bits of `READ`, `WRITE` and `EXPORTED`.
     pub uses: u8,
-    pub keys: Vec<MdKey>,
+    pub keys: MdKeys,
 }
 
 /// Peers may read the memory.
@@ -52,8 +110,8 @@ const USUAL: usize = 120;
 impl Rkey {
     /// The key of one of the owner's memory domains.
     pub fn key_of(&self, component: u8, domain: u8) -> Option<&[u8]> {
-        let is_it = |k: &&MdKey| (k.component, k.domain) == (component, domain);
-        self.keys.iter().find(is_it).map(|k| k.key.as_slice())
+        let is_it = |k: &MdKey<'_>| (k.component, k.domain) == (component, domain);
+        self.keys.iter().find(is_it).map(|k| k.key)
     }
 
     /// The blob for messages between processes of ours.
@@ -73,13 +131,19 @@ impl Rkey {
 
     /// The blob for applications: a handle if `uses` says so, else a key.
     pub fn to_envelope(&self) -> Vec<u8> {
-        let mut body = Vec::with_capacity(USUAL);
-        self.put(&mut body, envelope::KEY_ROOM);
+        let len = self.len_of(envelope::KEY_ROOM);
+        let put = |out: &mut Vec<u8>| self.put(out, envelope::KEY_ROOM);
         if self.uses & EXPORTED != 0 {
-            envelope::wrap_handle(&body)
+            envelope::wrap_handle(len, put)
         } else {
-            envelope::wrap_key(&body)
+            envelope::wrap_key(len, put)
         }
+    }
+
+    /// The bytes that `put` appends, or a few more.
+    fn len_of(&self, room: usize) -> usize {
+        let numbers = significant_bytes(self.address) + significant_bytes(self.length);
+        (FIXED - 16 + numbers + self.keys.0.len()).min(room)
     }
 
     /// Reads such a blob of that kind.
@@ -110,13 +174,13 @@ impl Rkey {
         let len = w.len();
         out.extend_from_slice(&fixed[..len]);
         let count = out.len() - 1;
-        for k in &self.keys {
-            if out.len() + 3 + k.key.len() > end || out[count] == u8::MAX {
+        for key in self.keys.iter() {
+            if out.len() + KEY_HEAD + key.key.len() > end || out[count] == u8::MAX {
                 break;
             }
             out[count] += 1;
-            out.extend_from_slice(&[k.component, k.domain, k.key.len() as u8]);
-            out.extend_from_slice(&k.key);
+            out.extend_from_slice(&key.head());
+            out.extend_from_slice(key.key);
         }
     }
 
@@ -127,16 +191,11 @@ impl Rkey {
         let length = of_bytes(r.bytes(usize::from(sizes >> 4))?)?;
         let (kind, count) = (r.u8()?, r.u8()?);
         let (mem_type, uses) = (kind & ((1 << USES_SHIFT) - 1), kind >> USES_SHIFT);
-        let mut keys = Vec::with_capacity(usize::from(count));
+        let all = r.rest();
         for _ in 0..count {
-            let (component, domain) = (r.u8()?, r.u8()?);
-            let n = r.u8()?;
-            keys.push(MdKey {
-                component,
-                domain,
-                key: r.bytes(n.into())?.to_vec(),
-            });
+            take_key(&mut r)?;
         }
+        let keys = MdKeys(all[..all.len() - r.rest().len()].into());
         Some(Rkey {
             context,
             region,
@@ -174,11 +233,15 @@ mod tests {
             length: rng.next(),
             mem_type: 0,
             uses,
-            keys: vec![MdKey {
-                component: 1,
-                domain: 2,
-                key: vec![rng.next() as u8; 24],
-            }],
+            keys: md_key(1, 2, &[rng.next() as u8; 24]).into(),
+        }
+    }
+
+    fn md_key(component: u8, domain: u8, key: &[u8]) -> MdKey<'_> {
+        MdKey {
+            component,
+            domain,
+            key,
         }
     }
 
@@ -235,19 +298,18 @@ mod tests {
         let mut key = sample(&TestRng::new(4), READ | WRITE);
         key.address = 0x7fff_ffff_f000;
         key.length = 1 << 39;
-        key.keys[0].key = vec![0xff; 8];
+        key.keys = md_key(4, 0, &[0xff; 8]).into();
         assert!(key.to_envelope().len() <= 64);
     }
 
     #[test]
     fn domains_of_one_component_have_a_key_each() {
         let mut key = sample(&TestRng::new(5), READ);
-        let of = |component, domain| MdKey {
-            component,
-            domain,
-            key: vec![component, domain],
-        };
-        key.keys = vec![of(6, 1), of(6, 2), of(4, 3)];
+        key.keys = MdKeys::default();
+        for (component, domain) in [(6, 1), (6, 2), (4, 3)] {
+            key.keys
+                .add(md_key(component, domain, &[component, domain]));
+        }
         let key = Rkey::unpack(&key.pack()).unwrap();
         for (component, domain) in [(6, 1), (6, 2), (4, 3)] {
             let found = key.key_of(component, domain);
@@ -260,16 +322,13 @@ mod tests {
     #[test]
     fn keys_without_room_are_left_out() {
         let mut key = sample(&TestRng::new(3), READ);
-        key.keys = (0..12)
-            .map(|i| MdKey {
-                component: 6,
-                domain: i,
-                key: vec![i; 30],
-            })
-            .collect();
+        key.keys = MdKeys::default();
+        (0..12).for_each(|i| key.keys.add(md_key(6, i, &[i; 30])));
         let blob = key.to_envelope();
         let some = Rkey::from_envelope(envelope::EnvelopeKind::Key, &blob).unwrap();
-        assert_eq!(some.keys, key.keys[..6]);
-        assert_eq!(Rkey::unpack(&key.pack()), Ok(key));
+        assert!(some.keys.iter().eq(key.keys.iter().take(6)));
+        assert_eq!(Rkey::unpack(&key.pack()).as_ref(), Ok(&key));
+        key.keys.retain(|k| k.domain % 5 == 1);
+        assert!(key.keys.iter().map(|k| k.domain).eq([1, 6, 11]));
     }
 }

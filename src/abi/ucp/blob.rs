@@ -6,7 +6,7 @@
 
 use crate::sys::vm_rw::{PAGE, copy_of_own};
 use crate::wire::blob::BlobError;
-use crate::wire::envelope::{EnvelopeKind, Look, has_head, look};
+use crate::wire::envelope::{EnvelopeKind, Look, has_head, look, needed};
 use crate::wire::upstream;
 use std::borrow::Cow;
 
@@ -21,12 +21,17 @@ struct Given {
 }
 
 impl Given {
+    /// Whether so many bytes are on the page of the first one.
+    fn is_on_page(self, n: usize) -> bool {
+        n <= PAGE - self.at as usize % PAGE
+    }
+
     /// Its first bytes: fewer than asked for where memory ends.
     ///
     /// # Safety
     /// The first byte is readable. Nobody writes to the bytes while the answer is in use.
     unsafe fn first<'a>(self, n: usize) -> Cow<'a, [u8]> {
-        if n <= PAGE - self.at as usize % PAGE {
+        if self.is_on_page(n) {
             // SAFETY: on the page of a byte that is readable by the caller's promise.
             return Cow::Borrowed(unsafe { core::slice::from_raw_parts(self.at, n) });
         }
@@ -48,7 +53,12 @@ impl Given {
     /// # Safety
     /// As of `first`.
     unsafe fn len(self) -> Result<usize, BlobError> {
-        let mut n = 1;
+        // Memory ends at a page. Where all that is looked at is on one, it is looked at once.
+        let all = needed(self.kind);
+        let mut n = match self.is_on_page(all) {
+            true => all,
+            false => 1,
+        };
         loop {
             // SAFETY: by the caller's promise.
             let start = unsafe { self.first(n) };
@@ -146,7 +156,7 @@ pub unsafe fn take_back(kinds: &[EnvelopeKind], at: *mut u8) -> Result<(), BlobE
 mod tests {
     use super::*;
     use crate::wire::address::{Address, AddressEntry};
-    use crate::wire::rkey::{EXPORTED, READ, Rkey, WRITE};
+    use crate::wire::rkey::{EXPORTED, MdKeys, READ, Rkey, WRITE};
 
     fn address() -> Address {
         Address {
@@ -170,7 +180,7 @@ mod tests {
             length: 4,
             mem_type: 0,
             uses,
-            keys: Vec::new(),
+            keys: MdKeys::default(),
         }
         .to_envelope()
     }

@@ -5,7 +5,6 @@ use super::param::{self, NULL_PTR, Which, enter, error, own, status_ptr};
 use super::worker::progress;
 use crate::abi::args::{self, non_null, put_name};
 use crate::c::prelude::*;
-use crate::ucp::config::TABLE;
 use crate::ucp::ep::{End, Ep, EpParams, EpRef};
 use crate::ucp::request::{Info, Param, Posted, ended};
 use crate::ucp::rma::flush;
@@ -13,7 +12,6 @@ use crate::ucp::upstream;
 use crate::ucp::wireup::cm;
 use crate::ucp::wireup::listener::{self, ConnRequest};
 use crate::ucp::worker_core::Core;
-use crate::ucs::config::var;
 use crate::ucs::sockaddr as addr;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
@@ -157,7 +155,7 @@ unsafe fn by_address(w: &Core, address: *const u8, params: EpParams) -> Result<E
     let bytes = unsafe { blob(EnvelopeKind::Address, address) };
     match bytes.and_then(|bytes| Address::from_envelope(&bytes, registry::is_known)) {
         Ok(a) => crate::ucp::wireup::connect(w, a, params),
-        Err(BlobError::Upstream(_)) if w.context().config.bool(var!(TABLE, "UPSTREAM_PEERS")) => {
+        Err(BlobError::Upstream(_)) if w.context().upstream_peers => {
             upstream::connect(w, &foreign(EnvelopeKind::Address, address), params)
         }
         Err(e) => {

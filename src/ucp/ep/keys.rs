@@ -5,7 +5,7 @@ use super::{Capability, Ep, Lane};
 use crate::c::{UCS_MEMORY_TYPE_HOST, UCT_INVALID_RKEY, uct_rkey_t};
 use crate::ucp::rkey::{Access, Mapping, RemoteKey};
 use crate::wire::checksum;
-use crate::wire::rkey::{READ, Rkey, WRITE};
+use crate::wire::rkey::{MdKeys, READ, Rkey, WRITE};
 use crate::wire::upstream::key::Key;
 use std::rc::Rc;
 
@@ -62,7 +62,7 @@ impl Ep {
             length: u64::MAX,
             mem_type: key.memory,
             uses: READ | WRITE,
-            keys: Vec::new(),
+            keys: MdKeys::default(),
         };
         let is_host = u32::from(key.memory) == UCS_MEMORY_TYPE_HOST;
         let access = match is_host && self.upstream_puts.get() {

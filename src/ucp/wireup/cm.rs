@@ -469,7 +469,7 @@ fn introduction(worker: &Core, ep: &Ep, connection: &CmConnection) -> Result<Vec
 
 /// Whether processes of upstream's are welcome.
 pub(super) fn takes_upstream(worker: &Core) -> bool {
-    worker.context().config.bool(var!(TABLE, "UPSTREAM_PEERS"))
+    worker.context().upstream_peers
 }
 
 /// Gives a new endpoint its connection, or destroys it.
