@@ -41,7 +41,7 @@ pub fn is_mapped(ep: &Ep, key: &RemoteKey) -> bool {
 ///
 /// # Safety
 /// `local` must be readable, for a get writable, for `len` bytes.
-#[inline]
+#[inline(always)]
 pub unsafe fn copy_mapped(
     ep: &Ep,
     direction: Direction,
