@@ -84,12 +84,10 @@ impl Works {
     #[inline(always)]
     fn place(&self, at: usize) -> *mut Entry {
         // SAFETY: no reference to the ring is kept.
-        let ring = unsafe { &*self.ring.get() };
+        let ring = unsafe { &mut *self.ring.get() };
         // The length is a power of two.
-        ring.as_ptr()
-            .wrapping_add(at & (ring.len().wrapping_sub(1)))
-            .cast_mut()
-            .cast()
+        let at = at & ring.len().wrapping_sub(1);
+        ring.as_mut_ptr().wrapping_add(at).cast()
     }
 
     #[inline(always)]
