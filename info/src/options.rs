@@ -92,7 +92,7 @@ pub struct Options {
     #[arg(long)]
     pub json: bool,
     /// This text
-    #[arg(short = 'h', long, action = ArgAction::Help)]
+    #[arg(short = 'h', long, global = true, action = ArgAction::Help)]
     help: (),
 }
 
