@@ -8,6 +8,7 @@
 
 #include "listener.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
@@ -536,10 +537,47 @@ static void leave_one_descriptor(void)
     leave_descriptors(1);
 }
 
+/* Whether a thread of this process sleeps. One that has just been made has yet to run. */
+static int is_asleep(const char *thread)
+{
+    char path[64], text[256] = "", *end;
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/self/task/%.16s/stat", thread);
+    file = fopen(path, "r");
+    CHECK(file != NULL);
+    CHECK(fgets(text, sizeof(text), file) != NULL);
+    fclose(file);
+    end = strrchr(text, ')');
+    return (end != NULL) && (strncmp(end, ") S", 3) == 0);
+}
+
+/* glibc ends a process whose new thread finds no memory for its destructors, so the library's threads have to be up. */
+static void await_threads(void)
+{
+    int are_asleep;
+
+    do {
+        DIR *threads = opendir("/proc/self/task");
+        struct dirent *entry;
+
+        CHECK(threads != NULL);
+        are_asleep = 1;
+        while ((entry = readdir(threads)) != NULL) {
+            if ((entry->d_name[0] != '.') && (atoi(entry->d_name) != getpid())) {
+                are_asleep &= is_asleep(entry->d_name);
+            }
+        }
+        closedir(threads);
+        sched_yield();
+    } while (!are_asleep);
+}
+
 static void leave_no_addresses(void)
 {
     struct rlimit limit = {1 << 20, 1 << 20};
 
+    await_threads();
     CHECK_EQ(setrlimit(RLIMIT_AS, &limit), 0);
 }
 
