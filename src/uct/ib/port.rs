@@ -157,6 +157,19 @@ impl Port {
         Err(Status::UNREACHABLE)
     }
 
+    /// Whether a peer of these addresses can be reached: its port, and the interface where one is given, whose address
+    /// `decode` reads.
+    pub fn is_reachable(
+        &self,
+        (device, iface): (Option<GivenAddress<'_>>, Option<GivenAddress<'_>>),
+        path: &PathSettings,
+        decode: fn(&[u8; PAIR_LEN]) -> Option<u32>,
+    ) -> bool {
+        let reaches = read_device(device).is_ok_and(|device| self.reaches(&device, path));
+        let is_ours = |iface: GivenAddress<'_>| iface.bytes().and_then(|b| decode(&b)).is_some();
+        reaches && iface.is_none_or(is_ours)
+    }
+
     /// Whether packets to that port can be sent.
     pub fn reaches(&self, peer: &DeviceAddr, path: &PathSettings) -> bool {
         let own = &self.address;

@@ -28,7 +28,7 @@ use crate::uct::ib::config::Settings;
 use crate::uct::ib::identity;
 use crate::uct::ib::md::Domain;
 use crate::uct::ib::ops::{MAX_SGES, NO_COMPLETION, Request};
-use crate::uct::ib::port::{Port, read_device};
+use crate::uct::ib::port::Port;
 use crate::uct::ib::wire::{DEVICE_LEN, DeviceAddr, EP_LEN, HEADER_LEN};
 use crate::uct::internal::{EpochGuard, InternalIface};
 use core::cell::{Cell, OnceCell, RefCell};
@@ -462,11 +462,8 @@ impl Iface for RcIface {
         device: Option<GivenAddress<'_>>,
         iface: Option<GivenAddress<'_>>,
     ) -> bool {
-        let device = read_device(device);
-        let reaches = device.is_ok_and(|device| face.port.reaches(&device, &face.settings.path));
-        let is_ours =
-            |iface: GivenAddress<'_>| iface.bytes().and_then(|b| decode_iface(&b)).is_some();
-        reaches && iface.is_none_or(is_ours)
+        let path = &face.settings.path;
+        face.port.is_reachable((device, iface), path, decode_iface)
     }
 
     fn ep_create(face: &Face, params: &EpParams) -> Result<RcEp> {

@@ -25,7 +25,7 @@ use crate::uct::base::worker::WorkerHandle;
 use crate::uct::ib::identity;
 use crate::uct::ib::md::Domain;
 use crate::uct::ib::ops::MAX_SGES;
-use crate::uct::ib::port::{Port, read_device};
+use crate::uct::ib::port::Port;
 use crate::uct::ib::wire::DEVICE_LEN;
 use crate::uct::internal::InternalIface;
 use crate::{ucs_debug, ucs_diag};
@@ -330,11 +330,8 @@ impl Iface for UdIface {
         device: Option<GivenAddress<'_>>,
         iface: Option<GivenAddress<'_>>,
     ) -> bool {
-        let device = read_device(device);
-        let reaches = device.is_ok_and(|device| face.port.reaches(&device, &face.settings.path));
-        let is_ours =
-            |iface: GivenAddress<'_>| iface.bytes().and_then(|b| decode_iface(&b)).is_some();
-        reaches && iface.is_none_or(is_ours)
+        let path = &face.settings.path;
+        face.port.is_reachable((device, iface), path, decode_iface)
     }
 
     fn ep_create(face: &Face, params: &EpParams) -> Result<UdEp> {
