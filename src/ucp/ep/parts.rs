@@ -28,6 +28,15 @@ impl Rest {
         }
     }
 
+    pub fn message_lane(&self) -> Lane {
+        self.0[0].lane
+    }
+
+    /// The first byte that the message lane has still to send.
+    pub fn offset(&self) -> usize {
+        self.0[0].range.start
+    }
+
     /// Whether several lanes share it.
     pub fn is_split(&self) -> bool {
         self.0.len() > 1

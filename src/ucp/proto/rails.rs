@@ -71,6 +71,13 @@ impl RailRules {
     }
 }
 
+/// Opens the rails beside the message lane; transfers use those that are connected.
+pub fn open(ep: &Ep) {
+    if let Some(first) = ep.message_lane() {
+        ep.lanes_with_rails(first, ep.worker().proto().rails.wanted());
+    }
+}
+
 /// Splits a transfer of `len` bytes that `first` could carry alone, and has the first part of. `None` if it is not split.
 pub fn split(ep: &Ep, first: Lane, limits: SplitLimits, len: usize) -> Option<Vec<Part>> {
     match limits.may_split(len) {

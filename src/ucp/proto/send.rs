@@ -315,6 +315,12 @@ impl Operation for SendOp {
             Stage::Fragments { message, .. } if ep.worker().proto().is_shared(message) => {
                 let taken = ep.worker().proto().rests.borrow_mut().remove(&message);
                 if let Some(mut rest) = taken {
+                    if !rest.is_split() {
+                        rest = share_rest(ep, rest.message_lane(), len, rest.offset());
+                    }
+                    if rest.is_split() {
+                        begin_next(ep);
+                    }
                     let middle = |lane, range| send_middle(ep, lane, send, message, range);
                     if let Err(e) = rest.send(middle) {
                         let mut rests = ep.worker().proto().rests.borrow_mut();
@@ -480,8 +486,10 @@ fn send_fragment(ep: &Ep, req: Req, send: &SendOp, message: u64, offset: usize) 
             RequestName::default()
         };
         // Only when the receiver knows the message may fragments come by other lanes.
-        let may_split = ep.worker().proto().rails.eager.may_split(total);
-        let asks = may_split && !matches!(send.data, Data::Opaque { .. });
+        let asks = may_go_by_rails(ep, send);
+        if asks {
+            rails::open(ep);
+        }
         let first = FirstHdr {
             uuid,
             message,
@@ -554,12 +562,46 @@ pub fn on_first_ack(worker: &Core, hdr: &FirstAckHdr) {
     let Some(lane) = ep.message_lane() else {
         return;
     };
-    let proto = worker.proto();
-    let mut rest = Rest::new(rails::parts(&ep, lane, proto.rails.eager, len));
-    if offset > 0 && rest.is_split() {
-        rest.skip(offset);
-        proto.rests.borrow_mut().insert(message, rest);
+    if offset > 0 {
+        let rest = share_rest(&ep, lane, len, offset);
+        worker.proto().rests.borrow_mut().insert(message, rest);
     }
+}
+
+/// What is left of a message of `len` bytes from an offset on, by the lanes that are connected now.
+fn share_rest(ep: &Ep, lane: Lane, len: usize, offset: usize) -> Rest {
+    let mut rest = Rest::new(rails::parts(ep, lane, ep.worker().proto().rails.eager, len));
+    rest.skip(offset);
+    rest
+}
+
+/// Whether fragments of a message may go by rails, if there are any.
+fn may_go_by_rails(ep: &Ep, send: &SendOp) -> bool {
+    ep.worker().proto().rails.eager.may_split(send.data.len())
+        && !matches!(send.data, Data::Opaque { .. })
+        && !matches!(send.kind, MessageKind::Stream { .. })
+}
+
+/// Sends the first fragment of the message that is queued next, so that its receiver has acknowledged it when its turn
+/// comes, and the rails need not wait.
+fn begin_next(ep: &Ep) {
+    let next = ep.send_queue.with_tasks(|_, tasks| match tasks.next() {
+        Some(Task::Request(req)) => Some(*req),
+        _ => None,
+    });
+    let Some(req) = next else {
+        return;
+    };
+    req.with_op(|op| {
+        if let Op::Send(send) = op
+            && let Stage::Fragments { message, offset: 0 } = send.stage
+            && may_go_by_rails(ep, send)
+            // Without room, or if it fails, the message begins when its turn comes.
+            && let Ok(offset) = send_fragment(ep, req, send, message, 0)
+        {
+            send.stage = Stage::Fragments { message, offset };
+        }
+    });
 }
 
 /// Sends a header and as much data as fits, at most `limit` bytes. Returns the number of data bytes.
