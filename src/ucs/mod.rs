@@ -10,6 +10,7 @@ pub mod event_loop;
 pub mod event_set;
 pub mod events;
 pub mod fork;
+pub mod front_queue;
 pub mod json;
 pub mod keyed_hash;
 pub mod log;

@@ -12,6 +12,7 @@ use crate::ucp::op::Op;
 use crate::ucp::request::Req;
 use crate::ucp::unexpected;
 use crate::ucp::worker_core::Core;
+use crate::ucs::front_queue::FrontQueue;
 use crate::ucs::{Result, Status, tracepoint};
 use crate::wire::header::{AmId, CloseHdr, EpFailedHdr};
 use crate::wire::id::EpId;
@@ -19,7 +20,6 @@ use crate::{ucs_diag, ucs_error, ucs_warn};
 use core::ffi::c_void;
 use core::ops::Deref;
 use core::ptr::NonNull;
-use std::collections::VecDeque;
 use std::rc::Rc;
 
 /// How an endpoint is destroyed.
@@ -48,7 +48,7 @@ impl Ep {
             // Nobody receives the replies.
             Connection::Aborting(_) => {
                 self.advance(ConnectionEvent::Fail(status));
-                self.send_queue.replace_queue(VecDeque::new());
+                self.send_queue.replace_queue(FrontQueue::new());
             }
             Connection::Draining(_) => self.finish_draining(),
             Connection::Failed(_) => {}
@@ -495,8 +495,8 @@ impl Ep {
             return;
         }
         let uuid = self.worker().uuid;
-        let queue = self.send_queue.replace_queue(VecDeque::new());
-        let mut replies = VecDeque::new();
+        let queue = self.send_queue.replace_queue(FrontQueue::new());
+        let mut replies = FrontQueue::new();
         let mut aborted = Vec::new();
         for task in queue {
             match task {
@@ -571,7 +571,7 @@ impl Ep {
             .remove(&this);
         if drained {
             self.advance(ConnectionEvent::Drained);
-            self.send_queue.replace_queue(VecDeque::new());
+            self.send_queue.replace_queue(FrontQueue::new());
             // The pin of `drain`.
             drop(Pin(self.to_ref()));
         }
@@ -591,10 +591,11 @@ impl Ep {
     ///
     /// # Safety
     /// It is destroyed, and the last pin is gone.
+    #[inline(never)]
     unsafe fn free(ep: EpRef) {
         // Completions of the transports may unpin once more, and must not free again.
         ep.pins.set(1);
-        ep.send_queue.replace_queue(VecDeque::new());
+        ep.send_queue.replace_queue(FrontQueue::new());
         ep.report_replies();
         for lane in ep.lanes() {
             let by_lane = &ep.worker().endpoints().by_lane;
@@ -650,10 +651,11 @@ impl Pin {
 }
 
 impl Drop for Pin {
+    #[inline]
     fn drop(&mut self) {
         let ep = self.0;
         ep.pins.set(ep.pins.get() - 1);
-        if ep.pins.get() == 0 && ep.handle.get() == Handle::Destroyed {
+        if ep.handle.get() == Handle::Destroyed && ep.pins.get() == 0 {
             // SAFETY: the last pin of a destroyed endpoint.
             unsafe { Ep::free(ep) };
         }

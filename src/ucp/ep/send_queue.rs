@@ -9,13 +9,13 @@ use super::{MAX_TOGETHER, Task};
 use crate::c::*;
 use crate::ucp::counters::Sent;
 use crate::ucp::op::Op;
+use crate::ucs::front_queue::FrontQueue;
 use crate::ucs::tracepoint;
 use crate::uct::base::copy::{SHORT, copy_short};
 use crate::uct::internal::Short;
 use crate::wire::header::AmId;
 use core::cell::{Cell, RefCell};
 use core::mem::MaybeUninit;
-use std::collections::VecDeque;
 
 /// The transport function that sends short messages, and its endpoint.
 #[derive(Clone, Copy)]
@@ -104,7 +104,7 @@ pub struct SendQueue {
     /// `short_limit` for callers without the lock: set only if operations may take shortcuts.
     short_limit_unlocked: Cell<usize>,
     shared: bool,
-    queue: RefCell<VecDeque<Task>>,
+    queue: RefCell<FrontQueue<Task>>,
     /// Queued replies to requests of the peer.
     replies: Cell<usize>,
     /// Why the queue is not sent: bits of `BLOCKED` and `HELD`.
@@ -125,7 +125,7 @@ impl SendQueue {
             clear_limit: Cell::new(0),
             short_limit_unlocked: Cell::new(0),
             shared,
-            queue: RefCell::new(VecDeque::new()),
+            queue: RefCell::new(FrontQueue::new()),
             replies: Cell::new(0),
             waits: Cell::new(BLOCKED),
         }
@@ -246,7 +246,7 @@ impl SendQueue {
         let mut queue = self.queue.borrow_mut();
         let task = queue.pop_front();
         if queue.is_empty() && queue.capacity() > KEPT_CAPACITY {
-            *queue = VecDeque::new();
+            *queue = FrontQueue::new();
         }
         drop(queue);
         if task.as_ref().is_some_and(|task| !task.is_of_application()) {
@@ -257,7 +257,7 @@ impl SendQueue {
     }
 
     /// Replaces all queued tasks, which it returns.
-    pub fn replace_queue(&self, tasks: VecDeque<Task>) -> VecDeque<Task> {
+    pub fn replace_queue(&self, tasks: FrontQueue<Task>) -> FrontQueue<Task> {
         self.replies.set(0);
         tasks.iter().for_each(|task| self.count_reply(task));
         let before = self.queue.replace(tasks);
@@ -315,7 +315,7 @@ mod tests {
         assert!(has_route(8));
         queue.push_front(control());
         assert!(!has_route(8));
-        assert_eq!(queue.replace_queue(VecDeque::new()).len(), 1);
+        assert_eq!(queue.replace_queue(FrontQueue::new()).len(), 1);
         assert!(has_route(8) && queue.pop_front().is_none() && has_route(8));
         queue.close_short_route();
         assert!(!has_route(0));

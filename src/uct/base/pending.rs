@@ -6,6 +6,7 @@
 //! function may free it, queue it again, queue others, or purge.
 
 use crate::c::*;
+use crate::ucs::front_queue::FrontQueue;
 use core::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -14,7 +15,7 @@ type Request = *mut uct_pending_req_t;
 
 /// The requests of one endpoint, in order.
 pub struct PendingGroup {
-    requests: RefCell<VecDeque<Request>>,
+    requests: RefCell<FrontQueue<Request>>,
     /// In the interface's queue.
     queued: Cell<bool>,
     closed: Cell<bool>,
@@ -26,7 +27,7 @@ impl PendingGroup {
     #[allow(clippy::new_without_default)]
     pub fn new() -> Rc<PendingGroup> {
         Rc::new(PendingGroup {
-            requests: RefCell::new(VecDeque::new()),
+            requests: RefCell::new(FrontQueue::new()),
             queued: Cell::new(false),
             closed: Cell::new(false),
             suspended: Cell::new(false),
