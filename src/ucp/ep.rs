@@ -607,6 +607,21 @@ impl Ep {
         Some(sent)
     }
 
+    /// Has the worker at both ends of a loopback endpoint handle what a message would tell, without one. Returns false where the
+    /// message has to wait for another, or goes to another worker.
+    #[inline]
+    pub fn tell_itself(&self, handle: impl FnOnce(&Core)) -> bool {
+        let worker = self.worker();
+        let loopback = &worker.endpoints().loopback;
+        if !self.is_loopback() || !self.is_clear() || loopback.is_busy() {
+            return false;
+        }
+        // The endpoint may end in it.
+        loopback.deliver(|| handle(worker));
+        loopback::Loopback::release(worker);
+        true
+    }
+
     /// Reports the number of queued replies to the transport, which may stop receiving from a peer that does not read
     /// them.
     fn report_replies(&self) {

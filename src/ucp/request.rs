@@ -615,19 +615,26 @@ impl Request {
             self.worker().requests().forget(self.id.get());
             self.id.set(RequestId::NONE);
         }
-        let old = self.with_op(|op| {
+        let holds = self.with_op(|op| {
             if result.is_err() && op.has_sent_rts() {
                 self.worker().proto().revocation.advance();
             }
-            if !op.holds_nothing() {
-                return core::mem::take(op);
+            let holds = !op.holds_nothing();
+            if !holds {
+                forget(op);
             }
-            forget(op);
-            Op::None
+            holds
         });
-        // Finishes datatypes.
-        drop(old);
+        if holds {
+            self.end_op();
+        }
         self.tell(code_of(&result), self.info());
+    }
+
+    /// Ends an operation that holds something: finishes datatypes. Apart, since that moves the whole of it.
+    #[inline(never)]
+    fn end_op(&self) {
+        drop(self.with_op(core::mem::take));
     }
 
     /// Completes an operation with success that has no id for peers and owns nothing: the part of `complete` that is

@@ -24,6 +24,11 @@ struct OutstandingKind {
 }
 
 impl OutstandingKind {
+    const MESSAGE: OutstandingKind = OutstandingKind {
+        access: false,
+        holds: false,
+    };
+
     fn of(req: Req) -> OutstandingKind {
         req.with_op(|op| OutstandingKind {
             access: op.is_memory_access(),
@@ -80,11 +85,23 @@ impl Outstanding {
     }
 
     pub fn add(&self, req: Req) {
+        let kind = OutstandingKind::of(req);
+        self.push(req, kind);
+        self.count(kind, 1);
+    }
+
+    /// Adds a message, which is neither an access nor holds up flushes.
+    #[inline]
+    pub fn add_message(&self, req: Req) {
+        self.push(req, OutstandingKind::MESSAGE);
+    }
+
+    #[inline]
+    fn push(&self, req: Req, kind: OutstandingKind) {
+        debug_assert_eq!(kind, OutstandingKind::of(req));
         let mut all = self.all.borrow_mut();
         req.outstanding_index.set(all.len() as u32);
-        let kind = OutstandingKind::of(req);
         all.push((req, kind));
-        self.count(kind, 1);
     }
 
     /// Removes a request, if it is here.

@@ -412,7 +412,7 @@ fn wait_for_match(ep: &Ep, req: Req) {
             send.stage = Stage::AwaitAck;
         }
     });
-    ep.add_outstanding(req);
+    ep.outstanding.add_message(req);
 }
 
 /// The last byte was sent.

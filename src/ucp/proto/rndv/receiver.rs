@@ -27,6 +27,7 @@
 #![forbid(unsafe_code)]
 
 use super::mapped::{Copied, copy_mapped, mappable};
+use super::sender;
 use crate::c::{
     UCP_MEM_MAP_PROT_REMOTE_WRITE, UCT_MD_MEM_ACCESS_LOCAL_READ, UCT_MD_MEM_ACCESS_LOCAL_WRITE,
     ucs_memory_type_t,
@@ -440,6 +441,10 @@ fn post_ack(ep: &Ep, request: RequestId, result: Result<()>) {
         request,
         status: code_of(&result) as u8,
     };
+    // A message to the worker itself would be received within the send.
+    if ep.tell_itself(|worker| sender::on_send_ack(worker, &ack)) {
+        return;
+    }
     control::post(ep, AmId::SendAck, &ack, &[]);
 }
 
