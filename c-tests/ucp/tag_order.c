@@ -1,11 +1,12 @@
 /* Receives and messages of every kind in any order, against a model that searches a list: each message goes to the
  * oldest receive that matches, each receive takes the oldest message. Receives are into contiguous memory or a list,
- * with and without a callback, which sometimes posts another one; some are canceled. */
+ * with and without a callback, which sometimes posts another one; some are canceled. Some sends are synchronous, and end when
+ * their message is received. With one tag, hundreds wait in order. */
 /* oracle: 1.22.0 */
 /* timeout: 60 */
 #include "peers.h"
 
-enum { ROUNDS = 20000, MOST = 400, TAGS = 3 };
+enum { ROUNDS = 10000, MOST = 400 };
 
 typedef struct {
     int live, iov;
@@ -23,7 +24,8 @@ static receive_t receives[MOST];
 static int order[MOST], posted; /* of those that no message has matched, the oldest first */
 static uint64_t waiting[ROUNDS * 2][2]; /* tags and numbers of messages that no receive has matched */
 static int messages;
-static uint64_t sent;
+static uint64_t sent, tags;
+static ucs_status_ptr_t synchronous[ROUNDS * 2]; /* by the number of the message; NULL for another or one that is over */
 static unsigned called;
 static int nested;
 
@@ -79,7 +81,7 @@ static void post(void)
     }
     memset(r, 0, sizeof(*r));
     r->live = 1;
-    r->tag = number() % TAGS;
+    r->tag = number() % tags;
     r->mask = masks[number() % 5];
     r->iov = number() % 8 == 0;
     buffer = &r->got;
@@ -102,7 +104,8 @@ static void post(void)
 
 static void send_one(void)
 {
-    uint64_t tag = number() % TAGS, word = ++sent;
+    static uint64_t words[ROUNDS * 2];
+    uint64_t tag = number() % tags, word = ++sent;
     int i;
 
     for (i = 0; i < posted; ++i) {
@@ -120,7 +123,13 @@ static void send_one(void)
         waiting[messages][0] = tag;
         waiting[messages++][1] = word;
     }
-    CHECK_OK(side_wait(&a, &b, ucp_tag_send_nbx(ep, &word, sizeof(word), tag, &plain)));
+    words[word] = word;
+    if (number() % 4 == 0) {
+        synchronous[word] = ucp_tag_send_sync_nbx(ep, &words[word], sizeof(word), tag, &plain);
+        CHECK(!UCS_PTR_IS_ERR(synchronous[word]));
+    } else {
+        CHECK_OK(side_wait(&a, &b, ucp_tag_send_nbx(ep, &word, sizeof(word), tag, &plain)));
+    }
     for (i = 0; i < 4; ++i) {
         ucp_worker_progress(to->worker);
     }
@@ -165,13 +174,24 @@ static void compare(void)
         }
         CHECK_EQ(r->got, r->wants);
         r->live = 0;
+        if (synchronous[r->wants] != NULL) {
+            CHECK_OK(side_wait(&a, &b, synchronous[r->wants]));
+            synchronous[r->wants] = NULL;
+        }
+    }
+    if (messages > 0 && synchronous[waiting[0][1]] != NULL) {
+        CHECK_EQ(ucp_request_check_status(synchronous[waiting[0][1]]), UCS_INPROGRESS);
     }
 }
 
-static void check_transport(const char *transport)
+static void check_transport(const char *transport, unsigned different)
 {
     int self = !strcmp(transport, "self"), i;
+    /* Of sixteen operations so many are receives, in the phases by turns. */
+    uint64_t few = different > 1 ? 5 : 3, many = different > 1 ? 9 : 12;
 
+    tags = different;
+    sent = 0;
     CHECK_EQ(setenv("UCX_TLS", transport, 1), 0);
     side_open(&a, ALL_FEATURES, UCS_THREAD_MODE_SINGLE);
     side_open(&b, ALL_FEATURES, UCS_THREAD_MODE_SINGLE);
@@ -179,7 +199,7 @@ static void check_transport(const char *transport)
     ep = side_connect(&a, to->address);
     for (i = 0; i < ROUNDS; ++i) {
         /* Phases in which receives are ahead, and messages. */
-        uint64_t what = number() % 16, ahead = i / 200 % 2 ? 9 : 5;
+        uint64_t what = number() % 16, ahead = i / (different > 1 ? 200 : 1000) % 2 ? many : few;
 
         if (what < ahead) {
             post();
@@ -204,12 +224,16 @@ static void check_transport(const char *transport)
     CHECK_OK(side_disconnect(&a, &b, ep, 0));
     side_close(&a);
     side_close(&b);
-    OK("%s", transport);
+    OK("%s, %u tags", transport, different);
 }
 
 int main(void)
 {
-    check_transport("self");
-    check_transport("posix");
+    unsigned different;
+
+    for (different = 1; different <= 3; different += 2) {
+        check_transport("self", different);
+        check_transport("posix", different);
+    }
     return 0;
 }

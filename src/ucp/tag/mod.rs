@@ -21,7 +21,7 @@ use crate::ucp::rts::Rts;
 use crate::ucs::Status;
 use crate::ucs::tag_match::{EntryId, Posted, UnexpectedMessages};
 use crate::ucs::tracepoint;
-use crate::uct::base::copy::Payload;
+use crate::uct::base::copy::{Payload, SMALL};
 use crate::wire::id::RequestName;
 use core::cell::{Cell, Ref, RefCell};
 use inline_unexpected::InlineUnexpected;
@@ -110,16 +110,20 @@ pub struct TagState {
     /// While it is not empty, `unexpected` is empty. Any use of the unexpected messages but receiving the first spills them
     /// to `unexpected`.
     inline_ring: InlineUnexpected,
-    /// Number of receives in `posted` and messages in `unexpected`; with the flag `INLINE` while `inline_ring` is not empty,
-    /// and `PAUSED` during a receive pause, `NO_FIFO` where every receive is one of `posted`.
+    /// `ONE` for each receive in `posted` and each message in `unexpected`; with the flag `INLINE` while `inline_ring` is not
+    /// empty, `GROWN` while that is longer than at first, `PAUSED` during a receive pause, and `NO_FIFO` where every receive is
+    /// one of `posted`.
     waiting: Cell<usize>,
     posted: RefCell<Posted<Req>>,
     unexpected: RefCell<UnexpectedMessages<Message>>,
 }
 
-const PAUSED: usize = 1 << 63;
-const INLINE: usize = 1 << 62;
-const NO_FIFO: usize = 1 << 61;
+// The flags are in the lowest bits, which instructions have room for.
+const INLINE: usize = 1;
+const PAUSED: usize = 2;
+const NO_FIFO: usize = 4;
+const GROWN: usize = 8;
+const ONE: usize = 16;
 
 /// Appends a message of up to `SMALL_MESSAGE` bytes to the unexpected messages.
 #[inline(always)]
@@ -161,6 +165,15 @@ fn leave_fifo(receive: &PostedReceive) -> Req {
     req.with_op(|op| *op = Op::TagWait(TagWaitOp { data, entry: None }));
     req.set_info(Info::default());
     req
+}
+
+/// The entry of a receive in `posted`.
+#[inline]
+fn entry_of(req: Req) -> Option<EntryId> {
+    req.with_op(|op| match op {
+        Op::TagWait(wait) => wait.entry,
+        _ => None,
+    })
 }
 
 impl Core {
@@ -205,6 +218,32 @@ impl TagState {
         true
     }
 
+    /// Whether a message of a few bytes is appended to the inline ring, which gets longer for it. Apart from
+    /// `push_to_inline_ring`, which calls nothing.
+    fn takes_inline(&self) -> bool {
+        self.end_growth();
+        if self.waiting.get() & !(INLINE | GROWN) != 0 || !self.posted_fifo.is_empty() {
+            return false;
+        }
+        if !self.inline_ring.is_full() {
+            return true;
+        }
+        let has_room = self.inline_ring.grow();
+        if has_room {
+            self.waiting.set(self.waiting.get() | GROWN);
+        }
+        has_room
+    }
+
+    /// Makes the inline ring as short as it was at first, if it is empty.
+    #[inline]
+    fn end_growth(&self) {
+        if self.waiting.get() & (INLINE | GROWN) == GROWN {
+            self.inline_ring.shrink();
+            self.waiting.set(self.waiting.get() & !GROWN);
+        }
+    }
+
     /// Removes the first message of the inline ring and copies it to the buffer `to`, if `tag` and `mask` match and it
     /// fits.
     ///
@@ -220,11 +259,32 @@ impl TagState {
     ) -> Option<Info> {
         // SAFETY: by the caller's promise.
         let (tag, length) = unsafe { self.inline_ring.take(tag, mask, to) }?;
+        self.after_take(worker, length);
+        Some(Info { tag, length })
+    }
+
+    /// Removes the first message of the inline ring, if it is of a synchronous sender, `tag` and `mask` match and `take` takes
+    /// its bytes. Returns the sender too.
+    #[inline]
+    pub fn take_sync_from_inline_ring(
+        &self,
+        worker: &Core,
+        tag: u64,
+        mask: u64,
+        take: impl FnOnce(&[u8]) -> bool,
+    ) -> Option<(Info, RequestName)> {
+        let (tag, length, sender) = self.inline_ring.take_sync(tag, mask, take)?;
+        self.after_take(worker, length);
+        Some((Info { tag, length }, sender))
+    }
+
+    /// A message of some bytes was taken from the inline ring.
+    #[inline(always)]
+    fn after_take(&self, worker: &Core, length: usize) {
         if self.inline_ring.is_empty() {
             self.waiting.set(self.waiting.get() & !INLINE);
         }
         unexpected::sub(worker, unexpected::MESSAGE + length);
-        Some(Info { tag, length })
     }
 
     /// Moves the messages of the inline ring to `unexpected`.
@@ -238,13 +298,22 @@ impl TagState {
     #[inline(never)]
     fn spill_inline_slow(&self) {
         let mut unexpected = self.unexpected.borrow_mut();
-        while self
-            .inline_ring
-            .pop(|tag, bytes| push_small(&mut unexpected, tag, bytes))
-        {
-            self.waiting.set(self.waiting.get() + 1);
+        let mut move_one = |tag, bytes: &[u8], sync| match sync {
+            None => push_small(&mut unexpected, tag, bytes),
+            Some(sender) => push_small_sync(&mut unexpected, tag, bytes, sender),
+        };
+        while self.inline_ring.pop(&mut move_one) {
+            self.waiting.set(self.waiting.get() + ONE);
         }
         self.waiting.set(self.waiting.get() & !INLINE);
+        self.end_growth();
+    }
+
+    /// As `has_fifo_room`, where the FIFO may get longer.
+    #[inline]
+    pub fn makes_fifo_room(&self) -> bool {
+        self.end_growth();
+        self.waiting.get() == 0 && (!self.posted_fifo.is_full() || self.posted_fifo.grow())
     }
 
     /// Posts a receive to the FIFO, which `has_fifo_room`. Its operation has to be `Op::TagPostedFifo`.
@@ -312,7 +381,7 @@ impl TagState {
 
     #[inline(always)]
     fn push_posted(&self, tag: u64, mask: u64, req: Req) {
-        self.waiting.set(self.waiting.get() + 1);
+        self.waiting.set(self.waiting.get() + ONE);
         let entry = self.posted.borrow_mut().post(tag, mask, req);
         req.with_op(|op| {
             if let Op::TagWait(wait) = op {
@@ -334,27 +403,34 @@ impl TagState {
             return self.pop_fifo();
         }
         self.spill_fifo();
+        if self.waiting.get() < ONE {
+            return None;
+        }
         let taken = self.posted.borrow_mut().take(tag)?;
-        self.waiting.set(self.waiting.get() - 1);
+        self.waiting.set(self.waiting.get() - ONE);
         Some(taken)
     }
 
     /// Removes a receive that no message has matched. Returns whether it was still posted.
     pub fn withdraw(&self, req: Req) -> bool {
-        if self.posted_fifo.is_first(req.as_ptr()) {
-            return self.pop_fifo().is_some();
-        }
-        if req.with_op(|op| matches!(op, Op::TagPostedFifo)) {
-            self.spill_fifo();
-        }
-        let entry = req.with_op(|op| match op {
-            Op::TagWait(r) => r.entry,
-            _ => None,
-        });
-        let Some(entry) = entry else { return false };
+        let Some(entry) = entry_of(req).or_else(|| self.entry_of_fifo(req)) else {
+            return self.posted_fifo.is_first(req.as_ptr()) && self.pop_fifo().is_some();
+        };
         let there = self.posted.borrow_mut().remove(entry).is_some();
-        self.waiting.set(self.waiting.get() - usize::from(there));
+        self.waiting
+            .set(self.waiting.get() - ONE * usize::from(there));
         there
+    }
+
+    /// As `entry_of`, of a receive in the FIFO that is not the first: moves them to `posted`.
+    #[cold]
+    fn entry_of_fifo(&self, req: Req) -> Option<EntryId> {
+        let is_in_fifo = req.with_op(|op| matches!(op, Op::TagPostedFifo));
+        if !is_in_fifo || self.posted_fifo.is_first(req.as_ptr()) {
+            return None;
+        }
+        self.spill_fifo();
+        entry_of(req)
     }
 
     /// The unexpected messages, to read.
@@ -375,7 +451,7 @@ impl TagState {
         let before = unexpected.len();
         let result = change(&mut unexpected);
         self.waiting
-            .set(self.waiting.get() - before + unexpected.len());
+            .set(self.waiting.get() - ONE * before + ONE * unexpected.len());
         result
     }
 
@@ -393,14 +469,27 @@ impl TagState {
             return;
         }
         tracepoint::tag_unexpected(tag, bytes.len());
+        self.keep_small(tag, bytes, sync);
+        unexpected::add(worker, unexpected::MESSAGE + bytes.len());
+    }
+
+    #[inline(always)]
+    fn keep_small(&self, tag: u64, bytes: &[u8], sync: Option<RequestName>) {
+        const { assert!(SMALL_SYNC <= SMALL) };
+        if bytes.len() <= SMALL && self.takes_inline() {
+            self.waiting.set(self.waiting.get() | INLINE);
+            return match sync {
+                None => self.inline_ring.push(tag, bytes.into()),
+                Some(sender) => self.inline_ring.push_sync(tag, bytes.into(), sender),
+            };
+        }
         self.spill_inline();
         let mut unexpected = self.unexpected.borrow_mut();
         match sync {
             None => push_small(&mut unexpected, tag, bytes),
             Some(sender) => push_small_sync(&mut unexpected, tag, bytes, sender),
         }
-        self.waiting.set(self.waiting.get() + 1);
-        unexpected::add(worker, unexpected::MESSAGE + bytes.len());
+        self.waiting.set(self.waiting.get() + ONE);
     }
 
     /// Receives the first unexpected message that a receive of `tag` and `mask` matches, if it is complete and `take` takes it,
@@ -423,7 +512,7 @@ impl TagState {
         };
         let taken = unexpected.consume(tag, mask, take, Message::holds_memory);
         if let Some(Some(_)) = taken {
-            self.waiting.set(self.waiting.get() - 1);
+            self.waiting.set(self.waiting.get() - ONE);
         }
         taken
     }
@@ -443,7 +532,7 @@ impl TagState {
         self.spill_fifo();
         let first = self.pop_fifo();
         let behind = self.posted.borrow_mut().drain();
-        self.waiting.set(self.waiting.get() - behind.len());
+        self.waiting.set(self.waiting.get() - ONE * behind.len());
         for req in first.into_iter().chain(behind) {
             req.complete(Err(Status::CANCELED));
         }

@@ -111,6 +111,11 @@ pub fn receive_plain(
     }
     // Nothing of it has to be dropped, which the compiler does not see.
     let data = ManuallyDrop::new(Data::contig(buffer, len));
+    let take = |bytes: &[u8]| data.fill_contiguous(bytes);
+    if let Some((info, sender)) = state.take_sync_from_inline_ring(worker, tag, mask, take) {
+        receiver::send_match(worker, sender);
+        return PlainReceive::Done(info);
+    }
     let mut waits = None;
     let taken = state.consume(tag, mask, |tag, bytes, sync| {
         let length = bytes.len();
@@ -144,6 +149,17 @@ fn post_plain(worker: &Core, (buffer, len): (*mut u8, usize), tag: u64, mask: u6
         return PlainReceive::General;
     };
     slot.begin(worker);
+    if worker.tag().makes_fifo_room() {
+        let req = slot.fill_posted(Op::TagPostedFifo);
+        worker.tag().post_to_fifo(PostedReceive {
+            request: req.as_ptr(),
+            tag,
+            mask,
+            buffer,
+            capacity: len,
+        });
+        return PlainReceive::Posted(req);
+    }
     let req = slot.fill_posted(Op::TagWait(TagWaitOp {
         data: Data::contig(buffer, len),
         entry: None,

@@ -75,10 +75,23 @@ impl<T> Posted<T> {
     }
 
     /// The place of a mask's group, which is made where there is none.
+    #[inline]
     fn group(&mut self, mask: u64) -> usize {
-        if let Some(known) = self.groups.iter().position(|g| g.mask == mask) {
-            return known;
+        self.known_group(mask)
+            .unwrap_or_else(|| self.new_group(mask))
+    }
+
+    #[inline]
+    fn known_group(&self, mask: u64) -> Option<usize> {
+        // Most programs use one mask.
+        match self.groups.first() {
+            Some(first) if first.mask == mask => Some(0),
+            _ => self.groups.iter().position(|g| g.mask == mask),
         }
+    }
+
+    #[cold]
+    fn new_group(&mut self, mask: u64) -> usize {
         let first = if mask == u64::MAX {
             EXACT_LISTS
         } else {
@@ -183,7 +196,7 @@ impl<T> Posted<T> {
     #[inline(never)]
     fn drop_by_mask(&mut self, i: u32) -> Option<T> {
         let mask = self.slab.value(i)?.mask;
-        let group = self.groups.iter().position(|g| g.mask == mask)?;
+        let group = self.known_group(mask)?;
         self.drop_entry(i, group)
     }
 
