@@ -454,6 +454,21 @@ static void end_by_sockets(ucp_ep_h ep, int closes)
     CHECK_EQ(errors, !closes);
 }
 
+/* Connections of this process beside the one of `meet`. */
+static int connections(void)
+{
+    struct sockaddr_storage peer;
+    int count = 0;
+
+    for (int fd = 0; fd < 1024; fd++) {
+        socklen_t length = sizeof(peer);
+
+        count += fd != out_of_band && getpeername(fd, (struct sockaddr *)&peer, &length) == 0 &&
+                 (peer.ss_family == AF_INET || peer.ss_family == AF_INET6);
+    }
+    return count;
+}
+
 static uint32_t accesses(ucp_ep_h ep, int is_server, int with_atomics, uint32_t number)
 {
     for (size_t i = 0; i < COUNT; i++) {
@@ -538,6 +553,7 @@ int main(int argc, char **argv)
     meet(3 * number);
     ucp_rkey_destroy(their_key);
     CHECK_EQ(ucp_mem_unmap(context, mapped), UCS_OK);
+    printf("connections: %d\n", connections());
     if (has_sockets) {
         end_by_sockets(ep, is_server == (strcmp(mode, "sockets-back") == 0));
     } else {

@@ -116,8 +116,8 @@ pub trait InternalIface: Iface {
         None
     }
 
-    /// Whether a transport in an address of upstream's is of this device's network; `None` if it cannot be reached.
-    fn upstream_reach(face: &IfaceBox<Self>, entry: &Entry<'_>) -> Option<bool> {
+    /// How good the way is to a transport in an address of upstream's, the smaller the better; `None` if there is none.
+    fn upstream_reach(face: &IfaceBox<Self>, entry: &Entry<'_>) -> Option<UpstreamWay> {
         None
     }
 
@@ -177,6 +177,18 @@ pub struct Internal {
 
 /// A function that gets the identity of a peer (`InternalIface::peer_identity`).
 pub type OnPeer = Box<dyn Fn(u64)>;
+
+/// How good the way to a transport of upstream's is. Upstream decides by the latencies that both sides tell each other,
+/// so both take the same devices, which lets them share a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct UpstreamWay {
+    /// There is no connection yet by which both sides can send.
+    pub is_new: bool,
+    /// It is of another network than this device.
+    pub is_far: bool,
+    /// Nanoseconds.
+    pub latency: u32,
+}
 
 /// A message of upstream UCX.
 pub struct UpstreamMessage<'a> {
@@ -443,7 +455,7 @@ impl<'a> InternalRef<'a> {
     }
 
     /// `InternalIface::upstream_reach`.
-    pub fn upstream_reach(self, entry: &Entry<'_>) -> Option<bool> {
+    pub fn upstream_reach(self, entry: &Entry<'_>) -> Option<UpstreamWay> {
         // SAFETY: as above.
         unsafe { (self.ops().upstream_reach)(self.handle, entry) }
     }
@@ -522,7 +534,7 @@ pub struct InternalOps {
     /// `InternalIface::upstream_offer`.
     pub upstream_offer: unsafe fn(uct_iface_h) -> Option<Offer>,
     /// `InternalIface::upstream_reach`.
-    pub upstream_reach: unsafe fn(uct_iface_h, &Entry<'_>) -> Option<bool>,
+    pub upstream_reach: unsafe fn(uct_iface_h, &Entry<'_>) -> Option<UpstreamWay>,
     /// `InternalIface::upstream_reject`.
     pub upstream_reject: unsafe fn(uct_iface_h, u64),
     /// `InternalIface::upstream_acknowledge_flushes`.
@@ -641,7 +653,10 @@ unsafe fn upstream_offer<I: InternalIface>(iface: uct_iface_h) -> Option<Offer> 
     I::upstream_offer(unsafe { IfaceBox::<I>::from_c(iface) })
 }
 
-unsafe fn upstream_reach<I: InternalIface>(iface: uct_iface_h, entry: &Entry<'_>) -> Option<bool> {
+unsafe fn upstream_reach<I: InternalIface>(
+    iface: uct_iface_h,
+    entry: &Entry<'_>,
+) -> Option<UpstreamWay> {
     // SAFETY: by the caller's promise.
     I::upstream_reach(unsafe { IfaceBox::<I>::from_c(iface) }, entry)
 }

@@ -7,6 +7,7 @@ use crate::ucp::idle;
 use crate::ucp::wireup;
 use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
+use crate::uct::internal::UpstreamWay;
 use crate::wire;
 use crate::wire::upstream::Address;
 use crate::wire::upstream::address::{Entry, Place};
@@ -54,19 +55,19 @@ pub fn connect(worker: &Core, blob: &[u8], params: EpParams) -> Result<EpRef> {
     Ok(made)
 }
 
-/// Connects a new endpoint to one of the transports of a worker, best one of the same network.
+/// Connects a new endpoint to one of the transports of a worker.
 pub fn join(worker: &Core, ep: &Ep, to: &Address, entries: &[Entry<'_>]) -> Result<()> {
     let ifaces = worker.ifaces.iter().enumerate();
-    let mut pairs: Vec<(bool, usize, &Entry<'_>)> = ifaces
+    let mut pairs: Vec<(UpstreamWay, usize, &Entry<'_>)> = ifaces
         .flat_map(|(i, iface)| {
             let reach = move |entry| {
-                let is_near = iface.internal().upstream_reach(entry)?;
-                Some((!is_near, i, entry))
+                let way = iface.internal().upstream_reach(entry)?;
+                Some((way, i, entry))
             };
             entries.iter().filter_map(reach)
         })
         .collect();
-    pairs.sort_by_key(|(is_far, i, _)| (*is_far, *i));
+    pairs.sort_by_key(|(way, i, _)| (*way, *i));
     for (_, i, entry) in pairs {
         let iface = &worker.ifaces[i];
         match iface.internal().upstream_connect(entry) {

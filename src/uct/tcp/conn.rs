@@ -40,6 +40,8 @@ pub enum Phase {
     Proving,
     /// The hello was sent; waiting for the reply.
     Greeting,
+    /// Upstream's interface has opened the connection and sends on it, and was asked whether this side may, too.
+    Asked,
     /// No socket: to be retried, or the other side's attempt is expected.
     Waiting,
     Open,
@@ -140,6 +142,11 @@ impl Conn {
         matches!(self.phase.get(), Phase::Open)
     }
 
+    /// Whether messages may come.
+    pub fn may_receive(&self) -> bool {
+        matches!(self.phase.get(), Phase::Open | Phase::Asked)
+    }
+
     pub fn is_blocked(&self) -> bool {
         self.tx.is_blocked()
     }
@@ -217,10 +224,11 @@ impl Conn {
 
     /// Appends a control frame in the peer's format.
     pub fn encode(&self, frame: &Frame, out: &mut Vec<u8>) {
-        match self.upstream {
+        match &self.upstream {
             None => wire::encode(frame, out),
-            Some(_) => {
+            Some(upstream) => {
                 if let Some(frame) = upstream::link::translated(frame) {
+                    upstream::rx::take_over(upstream, out);
                     frames::encode(frame, out);
                 }
             }
@@ -229,7 +237,12 @@ impl Conn {
 
     /// Queues a control frame that only upstream has.
     pub fn post_upstream(self: &Rc<Conn>, face: &TcpIface, frame: frames::Frame) {
-        self.tx.lock().push(|out| frames::encode(frame, out));
+        self.tx.lock().push(|out| {
+            if let Some(upstream) = &self.upstream {
+                upstream::rx::take_over(upstream, out);
+            }
+            frames::encode(frame, out);
+        });
         let decision = self.tx.policy.on_control_frame();
         self.carry_out(face, decision, Report::Callback);
     }

@@ -128,6 +128,7 @@ impl TcpEp {
             moved.place.set(place);
         }
         TcpEp::cancel(ep, conn);
+        upstream::rx::yield_to_responder(ep.face(), conn);
         if let Some(lane) = lane {
             upstream::lane::end(ep.face(), &lane);
         }
@@ -218,6 +219,11 @@ impl TcpEp {
         // SAFETY: there is room for `max_bcopy` bytes.
         let fill = |at| unsafe { pack.pack_into(at) };
         self.with_any(|conn| {
+            if let Some(upstream) = &conn.upstream {
+                conn.tx
+                    .lock()
+                    .push(|out| upstream::rx::take_over(upstream, out));
+            }
             conn.post_framed::<UpstreamHeader>(face, id, face.settings.max_copy, fill)
         })
     }
@@ -329,6 +335,7 @@ impl TcpEp {
             let asked = conn.socket.pinged_at.replace(face.tick()) == face.tick();
             if !asked && conn.is_open() && !conn.is_blocked() {
                 conn.post_control(face, &Frame::Ping);
+                upstream::rx::yield_to_responder(face, conn);
             }
             link::check_silence(face, conn);
             Ok(Posted::Done)

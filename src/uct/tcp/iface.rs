@@ -105,6 +105,8 @@ pub struct TcpIface {
     pub by_peer: RefCell<HashMap<u64, Rc<Conn>>>,
     /// Those to interfaces of upstream's, by where these listen.
     pub by_upstream: RefCell<HashMap<SocketAddr, Rc<Conn>>>,
+    /// The first ones that interfaces of upstream's have opened, by where these listen.
+    pub from_upstream: RefCell<HashMap<SocketAddr, Rc<Conn>>>,
     /// Those of endpoints that are connected to endpoints of upstream's, by our key.
     pub lanes: RefCell<HashMap<u64, Rc<Conn>>>,
     /// The program has closed endpoints to them: it may make no more progress.
@@ -186,6 +188,7 @@ impl TcpIface {
             known: RefCell::default(),
             by_peer: RefCell::default(),
             by_upstream: RefCell::default(),
+            from_upstream: RefCell::default(),
             lanes: RefCell::default(),
             is_leaving_upstream: Cell::new(false),
             next_token: Cell::new(FIRST_TOKEN),

@@ -249,6 +249,9 @@ pub fn opened(face: &TcpIface, conn: &Rc<Conn>, attempt: u64, max_am: usize) {
     face.set_deadline(conn, NEVER);
     conn.peer_attempt.set(attempt);
     conn.rx.limit.set(max_am);
+    if let Some(upstream) = &conn.upstream {
+        drop(upstream.rival.take());
+    }
     face.opened.set(face.opened.get() + 1);
     conn.flush(face);
     face.poll_soon();
@@ -311,8 +314,10 @@ pub fn abort(face: &TcpIface, conn: &Rc<Conn>, status: Status) {
         peers.remove(&conn.peer);
     }
     if conn.upstream.is_some() {
-        let mut all = face.by_upstream.borrow_mut();
-        all.retain(|_, listed| !Rc::ptr_eq(listed, conn));
+        for all in [&face.by_upstream, &face.from_upstream] {
+            all.borrow_mut()
+                .retain(|_, listed| !Rc::ptr_eq(listed, conn));
+        }
         upstream::lane::forget(face, conn);
     }
     face.broken.borrow_mut().push(Rc::clone(conn));
@@ -444,6 +449,7 @@ pub fn close_all(face: &Face) {
     face.forget_deadlines();
     face.by_peer.borrow_mut().clear();
     face.by_upstream.borrow_mut().clear();
+    face.from_upstream.borrow_mut().clear();
     face.lanes.borrow_mut().clear();
     let broken = core::mem::take(&mut *face.broken.borrow_mut());
     for conn in broken {

@@ -12,7 +12,7 @@ use crate::uct::api::{Completion, Iface, Pack, Posted};
 use crate::uct::base::iface::EpBox;
 use crate::uct::base::iov::Iov;
 use crate::uct::base::params::{EpParams, GivenAddress};
-use crate::uct::internal::{InternalIface, UpstreamLanes};
+use crate::uct::internal::{InternalIface, UpstreamLanes, UpstreamWay};
 use crate::wire::upstream::address::{Entry, Offer};
 use core::ffi::c_int;
 use std::os::fd::RawFd;
@@ -278,9 +278,9 @@ impl InternalIface for TcpIface {
         upstream::link::acknowledge_flushes(face);
     }
 
-    fn upstream_reach(face: &Face, entry: &Entry<'_>) -> Option<bool> {
+    fn upstream_reach(face: &Face, entry: &Entry<'_>) -> Option<UpstreamWay> {
         let is_tcp = entry.transport == frames::TRANSPORT;
-        upstream::link::reach(face, entry.device).filter(|_| is_tcp)
+        upstream::link::reach(face, entry.device, entry.iface, entry.latency).filter(|_| is_tcp)
     }
 
     fn upstream_connect(face: &Face, entry: &Entry<'_>) -> Result<uct_ep_h> {

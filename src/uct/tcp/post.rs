@@ -7,7 +7,7 @@ use super::iface::{Face, TcpIface};
 use super::keys::Keys;
 use super::send_queue::{Locked, Report};
 use super::txq::Owner;
-use super::upstream::frames;
+use super::upstream::{self, frames};
 use super::wire::{self, Frame, HEADER_LEN};
 use crate::sys::socket::IoVec;
 use crate::ucs::{Result, Status};
@@ -191,7 +191,8 @@ impl Conn {
             } = put;
             tx.push(|out| match &self.upstream {
                 None => wire::encode(&Frame::Put { key, address, len }, out),
-                Some(_) => {
+                Some(upstream) => {
+                    upstream::rx::take_over(upstream, out);
                     let number = self.acks.pending.last_flush() as u32;
                     out.extend_from_slice(&frames::put_header(address, len, number));
                 }

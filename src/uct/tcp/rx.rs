@@ -197,6 +197,9 @@ fn receive_rounds<F: Form>(face: &Face, conn: &Rc<Conn>, rounds: usize) -> u32 {
 /// The stream has ended or failed.
 fn on_end(face: &Face, conn: &Rc<Conn>, e: io::Error) {
     match conn.phase.get() {
+        Phase::Greeting | Phase::Asked if conn.upstream.is_some() => {
+            upstream::link::turned_away(face, conn, &e)
+        }
         Phase::Greeting | Phase::Proving | Phase::Connecting => link::retry(face, conn, &e),
         _ => {
             let e = match e.raw_os_error() {

@@ -67,6 +67,8 @@ pub struct Entry<'a> {
     pub iface: &'a [u8],
     /// Its interface takes puts without a key. Known in version 1.
     pub takes_puts: bool,
+    /// What its owner says that a message takes, in nanoseconds; 0 in version 2.
+    pub latency: u32,
     /// The addresses of endpoints, as they stand there.
     endpoints: &'a [u8],
 }
@@ -283,6 +285,10 @@ fn read_transport<'a>(
     let attributes = r.bytes(if second { 8 } else { ATTRIBUTES })?;
     let abilities = attributes.last_chunk().copied().map(u32::from_le_bytes);
     let takes_puts = !second && abilities.is_some_and(|bits| bits & PUTS != 0);
+    let latency = match attributes {
+        [_, _, _, _, _, _, _, _, a, b, c, d, ..] if !second => f32::from_le_bytes([*a, *b, *c, *d]),
+        _ => 0.0,
+    };
     if place.has_index() {
         r.u8()?;
     }
@@ -301,6 +307,7 @@ fn read_transport<'a>(
         device,
         iface,
         takes_puts,
+        latency: (latency * 1e9) as u32,
         endpoints: &endpoints[..endpoints.len() - r.rest().len()],
     };
     Some((entry, bits & LAST == 0))
@@ -412,6 +419,7 @@ pub mod tests {
             device: &[0, 2, 10, 77, 0, 2],
             iface: &[0x82, 0xe6],
             takes_puts: false,
+            latency: 30_000,
             endpoints: &[],
         };
         let address = Address {

@@ -7,6 +7,9 @@
 //! and zeros (8), or a flow (4), an IPv6 address (16) and a scope (4). The flag says that it is a key: of the endpoint that
 //! the connection is for, which is not acknowledged.
 //!
+//! A side that wants to send on a connection which the other one has opened requests that there, without the greeting.
+//! When both open a connection with the same number, one is closed; the acceptance of the other requests the same.
+//!
 //! An interface's address is its port (big endian), an endpoint's that and a key (8). A device's is flags (1), family (1),
 //! and its IP address. That of a loopback device says instead where it is: a number made of the host's boot id, with the
 //! highest bit set (8), and that of the network namespace (8, in 1.22 4).
@@ -30,6 +33,7 @@ const KEEPALIVE: u8 = 35;
 
 const REQUEST: u32 = 1;
 const ACK: u32 = 2;
+const ACK_AND_REQUEST: u32 = 3;
 const FIN: u32 = 4;
 
 const INET: u16 = 2;
@@ -52,6 +56,10 @@ pub enum Frame {
     },
     /// A connection was accepted.
     Ack,
+    /// The same, and who accepts sends messages by it too.
+    AckAndRequest,
+    /// Who has accepted the connection wants to send messages by it too.
+    Request(Opening),
     /// Nothing follows.
     Fin,
     /// A put of no bytes, which is to be acknowledged.
@@ -68,7 +76,8 @@ impl core::fmt::Display for Frame {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str(match self {
             Frame::Am { len, .. } => return write!(f, "an active message of {len} bytes"),
-            Frame::Ack => "the acceptance of a connection",
+            Frame::Ack | Frame::AckAndRequest => "the acceptance of a connection",
+            Frame::Request(_) => "a request to send",
             Frame::Fin => "the announcement that nothing follows",
             Frame::Flush { .. } => "a flush",
             Frame::FlushAck { .. } => "the acknowledgement of a flush",
@@ -119,23 +128,28 @@ pub fn decode(bytes: &[u8], max_am: usize) -> Result<Option<(Frame, usize)>, Bad
             let len = len as usize;
             return Ok(Some((Frame::Am { id, len }, HEADER_LEN + len)));
         }
+        CONNECTION if REQUEST_LENS.contains(&len) => len,
         CONNECTION | PUT_ACK => 4,
         PUT => PUT_LEN as u32,
         KEEPALIVE => 0,
         0..AM_IDS => return Err(Bad::Length { id, len }),
         _ => return Err(Bad::Kind(id)),
     };
-    // Another request on a connection that was accepted has no meaning.
     if len != wanted {
         return Err(Bad::Length { id, len });
     }
     let Some(body) = r.bytes(wanted as usize) else {
         return Ok(None);
     };
+    if id == CONNECTION && REQUEST_LENS.contains(&len) {
+        let request = Frame::Request(Opening::read(body)?);
+        return Ok(Some((request, HEADER_LEN + body.len())));
+    }
     let mut body = Reader::new(body);
     let frame = match id {
         CONNECTION => match body.u32() {
             Some(ACK) => Frame::Ack,
+            Some(ACK_AND_REQUEST) => Frame::AckAndRequest,
             Some(FIN) => Frame::Fin,
             event => return Err(Bad::Event(event.unwrap_or_default())),
         },
@@ -184,6 +198,8 @@ pub fn encode(frame: Frame, out: &mut Vec<u8>) {
     match frame {
         Frame::Am { id, len } => out.extend_from_slice(&header(id, len)),
         Frame::Ack => put(CONNECTION, &[&ACK.to_le_bytes()]),
+        Frame::AckAndRequest => put(CONNECTION, &[&ACK_AND_REQUEST.to_le_bytes()]),
+        Frame::Request(opening) => put(CONNECTION, &[&opening.body()]),
         Frame::Fin => put(CONNECTION, &[&FIN.to_le_bytes()]),
         Frame::Flush { number } => out.extend_from_slice(&put_header(0, 0, number)),
         Frame::FlushAck { number } => put(PUT_ACK, &[&number.to_le_bytes()]),
@@ -200,6 +216,8 @@ pub enum Purpose {
     Endpoint { key: u64 },
 }
 
+/// Lengths of a request with an address of IPv4, and of IPv6.
+const REQUEST_LENS: [u32; 2] = [29, 41];
 /// Of a request's flags: it is for an endpoint.
 const FOR_ENDPOINT: u8 = 1;
 
@@ -214,6 +232,12 @@ pub struct Opening {
 impl Opening {
     /// The greeting and the request behind it.
     pub fn encode(&self) -> Vec<u8> {
+        let mut out = GREETING.to_le_bytes().to_vec();
+        encode(Frame::Request(*self), &mut out);
+        out
+    }
+
+    fn body(&self) -> Vec<u8> {
         let mut body = REQUEST.to_le_bytes().to_vec();
         let (flags, number) = match self.purpose {
             Purpose::Interface { number } => (0, number),
@@ -237,12 +261,7 @@ impl Opening {
                 body.extend_from_slice(&to.scope_id().to_le_bytes());
             }
         }
-        [
-            &GREETING.to_le_bytes()[..],
-            &header(CONNECTION, body.len()),
-            &body,
-        ]
-        .concat()
+        body
     }
 
     /// The opening at the front of `bytes`, and its length; `None` while it is not whole.
@@ -255,8 +274,7 @@ impl Opening {
         if greeting != GREETING || id != CONNECTION {
             return Err(Bad::Kind(id));
         }
-        // Of IPv4 and IPv6.
-        if len != 29 && len != 41 {
+        if !REQUEST_LENS.contains(&len) {
             return Err(Bad::Request);
         }
         let Some(body) = r.bytes(len as usize) else {
@@ -421,6 +439,15 @@ mod tests {
     fn bytes_of_frames() {
         for (frame, bytes) in [
             (Frame::Ack, &b"\x20\x04\0\0\0\x02\0\0\0"[..]),
+            (Frame::AckAndRequest, b"\x20\x04\0\0\0\x03\0\0\0"),
+            (
+                Frame::Request(Opening {
+                    purpose: Purpose::Interface { number: 0 },
+                    listener: "10.77.0.2:258".parse().unwrap(),
+                }),
+                b"\x20\x1d\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\
+                  \x02\0\x01\x02\x0a\x4d\0\x02\0\0\0\0\0\0\0\0",
+            ),
             (Frame::Fin, b"\x20\x04\0\0\0\x04\0\0\0"),
             (
                 Frame::Flush { number: 7 },
@@ -449,10 +476,10 @@ mod tests {
         );
         assert_eq!(decode(&header(36, 0), 70), Err(Bad::Kind(36)));
         assert_eq!(
-            decode(&header(CONNECTION, 29), 70),
+            decode(&header(CONNECTION, 30), 70),
             Err(Bad::Length {
                 id: CONNECTION,
-                len: 29
+                len: 30
             })
         );
         assert_eq!(decode(b"\x20\x04\0\0\0\x01\0\0\0", 0), Err(Bad::Event(1)));

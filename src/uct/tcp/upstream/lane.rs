@@ -162,7 +162,7 @@ impl TcpIface {
     }
 
     /// Whether this side connects, not the interface at `ip` and `port`.
-    fn connects(&self, ip: IpAddr, port: u16) -> Result<bool> {
+    pub(super) fn connects(&self, ip: IpAddr, port: u16) -> Result<bool> {
         let ip = ip.to_canonical();
         match self.is_of_family(ip) {
             true => Ok((ip, port) >= (self.address.ip, self.port)),

@@ -1,8 +1,9 @@
 //! Connections with interfaces of upstream UCX, by its byte formats.
 //!
-//! A connection of upstream's carries messages one way: each side sends on the socket that it has opened, and gets only
-//! acknowledgements there. So there is a connection for each direction, and neither has an identity: whoever reaches the
-//! port may send. Connections of endpoints that were made by socket address carry messages both ways, and who connects
+//! Upstream numbers the connections between two interfaces, from 0 on. Of the first, both sides send on whichever was
+//! opened, so that the kernel acknowledges messages along with the answers (`link`). Others carry messages one way, and
+//! this side opens those with numbers that upstream does not give. None has an identity: whoever reaches the port may
+//! send. Connections of endpoints that were made by socket address carry messages both ways, and who connects
 //! names the other's endpoint by its key. Only an interface whose user has asked for upstream's messages accepts such
 //! connections (`Internal::on_upstream`), and none with a secret does.
 //!
@@ -21,6 +22,7 @@ pub mod lane;
 pub mod link;
 pub mod rx;
 
+use crate::sys::socket::Socket;
 use core::cell::{Cell, OnceCell, RefCell};
 use flush_responder::FlushResponder;
 use frames::Purpose;
@@ -28,8 +30,12 @@ use frames::Purpose;
 /// What a connection with an interface of upstream's has beside the others.
 #[derive(Default)]
 pub struct Upstream {
-    /// Of a connection that the peer has opened: the address of its device, in upstream's format.
+    /// The address of the peer's device, in upstream's format; of a lane only where the peer has opened it.
     pub device: OnceCell<Vec<u8>>,
+    /// The peer sends messages by it.
+    pub is_heard: Cell<bool>,
+    /// The connection that the peer has opened at the same time, which it closes, as this one stays.
+    pub rival: RefCell<Option<Socket>>,
     /// Of one that this interface opens: what the peer is told it is for.
     pub purpose: Cell<Option<Purpose>>,
     /// Of an endpoint's: our key.
@@ -44,6 +50,6 @@ pub struct Upstream {
     pub end: Cell<Option<u64>>,
     /// What it has brought is being handled.
     pub is_receiving: Cell<bool>,
-    /// Of a connection that the peer has opened: acknowledges flushes when this side makes no progress.
+    /// Of a connection by which the peer sends messages: acknowledges flushes when this side makes no progress.
     pub responder: RefCell<Option<FlushResponder>>,
 }

@@ -5,7 +5,7 @@ use super::super::conn::{Conn, Phase};
 use super::super::iface::{Face, TcpIface};
 use super::super::rx_state::RxBuf;
 use super::frames::{self, Frame};
-use super::link;
+use super::{Upstream, link};
 use crate::uct::internal::{UpstreamEvent, UpstreamMessage};
 use std::rc::Rc;
 
@@ -33,7 +33,7 @@ pub fn handle_frames(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u3
             Err(bad) => return Err(bad.to_string()),
         };
         if let Frame::Am { id, .. } = frame {
-            if !conn.is_open() {
+            if !conn.may_receive() {
                 return match conn.phase.get() {
                     // The last message has closed the connection.
                     Phase::Broken(_) => Ok(count),
@@ -80,19 +80,32 @@ pub fn attended(face: &Face, conn: &Rc<Conn>, receive: impl FnOnce() -> u32) -> 
         return receive();
     };
     upstream.is_receiving.set(true);
-    let unsent = upstream.responder.borrow().as_ref().map(|r| r.enter());
-    if let Some(unsent) = unsent.filter(|unsent| !unsent.is_empty()) {
-        conn.tx.lock().push(|out| out.extend_from_slice(&unsent));
+    if upstream.responder.borrow().is_some() {
+        conn.tx.lock().push(|out| take_over(upstream, out));
     }
     let count = receive();
     upstream.is_receiving.set(false);
-    if upstream.responder.borrow().is_some() {
+    yield_to_responder(face, conn);
+    count
+}
+
+/// The owner queues frames for the peer: nobody else answers it until they are sent and `yield_to_responder` says so.
+pub fn take_over(upstream: &Upstream, out: &mut Vec<u8>) {
+    if let Some(responder) = &*upstream.responder.borrow() {
+        out.extend_from_slice(&responder.enter());
+    }
+}
+
+/// The peer may be answered without the owner, if this has nothing to send to it.
+pub fn yield_to_responder(face: &TcpIface, conn: &Rc<Conn>) {
+    if let Some(upstream) = &conn.upstream
+        && upstream.responder.borrow().is_some()
+    {
         let is_done = is_done(face, conn);
         if let Some(responder) = &*upstream.responder.borrow() {
             responder.exit(is_done);
         }
     }
-    count
 }
 
 /// Whether all that was read is handled, and all that the peer gets is sent; what can be sent is.
@@ -108,16 +121,25 @@ pub fn is_done(face: &TcpIface, conn: &Rc<Conn>) -> bool {
 /// Handles a frame other than a message. Returns false if it is invalid in this phase.
 fn control(face: &Face, conn: &Rc<Conn>, frame: Frame) -> bool {
     match (conn.phase.get(), frame) {
-        (Phase::Greeting, Frame::Ack) => {
+        (Phase::Greeting | Phase::Asked, Frame::Ack) => {
             link::on_ack(face, conn);
             true
         }
-        (Phase::Open, Frame::Keepalive) => true,
-        (Phase::Open, Frame::Fin) => {
-            conn.bye.set(true);
+        (Phase::Greeting, Frame::AckAndRequest) => {
+            link::on_ack(face, conn);
+            link::heard(face, conn);
             true
         }
-        (Phase::Open, Frame::Flush { number }) => {
+        (Phase::Open, Frame::Request(request)) => link::on_request(face, conn, request),
+        (Phase::Open | Phase::Asked, Frame::Keepalive) => true,
+        (Phase::Open | Phase::Asked, Frame::Fin) => {
+            conn.bye.set(true);
+            if conn.upstream.as_ref().is_some_and(|u| u.is_heard.get()) {
+                link::silent(face, conn);
+            }
+            true
+        }
+        (Phase::Open | Phase::Asked, Frame::Flush { number }) => {
             if !is_acknowledged(conn, number) {
                 conn.acks.owed.flush_received(number.into());
             }
