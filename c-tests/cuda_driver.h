@@ -30,6 +30,9 @@ int cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t size);
 /* Of the stand-in alone: how often a function of the driver was called. */
 long fake_cuda_calls(const char *function);
 
+/* As well: lets the processor access all memory of devices that there is now. */
+void fake_cuda_open_memory(void);
+
 static inline void *at(CUdeviceptr address)
 {
     return (void*)(uintptr_t)address;

@@ -1,5 +1,5 @@
-/* What device code would use: counters in host memory work, lists of memory need a GPU. Upstream wants one for its
- * lists too. */
+/* What device code uses, without a GPU: counters in host memory work, lists of memory are refused. Lists of memory of a GPU are
+ * made by c-tests/cuda/device_lists.c. */
 /* headers: ours 1.22.0 */
 /* env: UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n UCX_TLS=posix,self */
 #include <ucp/api/ucp.h>
@@ -22,6 +22,8 @@ int main(void)
     ucp_device_remote_mem_list_h remote;
     ucp_device_local_mem_list_h local;
     side_t side;
+    void *packed;
+    size_t length;
 
     side_open(&side, ALL_FEATURES | UCP_FEATURE_DEVICE, UCS_THREAD_MODE_SINGLE);
     CHECK_OK(ucp_device_counter_init(side.worker, &params, &counters[1]));
@@ -56,8 +58,22 @@ int main(void)
     lists.element_size = sizeof(element);
     lists.num_elements = 1;
     lists.worker = side.worker;
+    CHECK_STATUS(ucp_device_local_mem_list_create(&lists, &local), UCS_ERR_INVALID_PARAM);
+    CHECK_STATUS(ucp_device_remote_mem_list_create(&lists, &remote), UCS_ERR_INVALID_PARAM);
+    CHECK_OK(ucp_mem_map(side.context, &map, &element.memh));
+    element.field_mask |= UCP_DEVICE_MEM_LIST_ELEM_FIELD_MEMH;
     CHECK_STATUS(ucp_device_local_mem_list_create(&lists, &local), UCS_ERR_UNSUPPORTED);
+    CHECK_OK(ucp_rkey_pack(side.context, element.memh, &packed, &length));
+    element.ep = side_connect(&side, side.address);
+    CHECK_OK(ucp_ep_rkey_unpack(element.ep, packed, &element.rkey));
+    ucp_rkey_buffer_release(packed);
+    element.remote_addr = (uintptr_t)counters;
+    element.field_mask = UCP_DEVICE_MEM_LIST_ELEM_FIELD_RKEY | UCP_DEVICE_MEM_LIST_ELEM_FIELD_REMOTE_ADDR |
+                         UCP_DEVICE_MEM_LIST_ELEM_FIELD_EP;
     CHECK_STATUS(ucp_device_remote_mem_list_create(&lists, &remote), UCS_ERR_UNSUPPORTED);
+    ucp_rkey_destroy(element.rkey);
+    request_finish(side.worker, ucp_ep_close_nb(element.ep, UCP_EP_CLOSE_MODE_FLUSH));
+    CHECK_OK(ucp_mem_unmap(side.context, element.memh));
     CHECK_EQ(ucp_device_get_mem_list_length(counters), 0);
     ucp_device_mem_list_release(counters);
     OK("lists");

@@ -19,11 +19,13 @@ use crate::uct::base::iov::Iov;
 use crate::uct::table;
 use crate::wire::upstream::address::{Entry, Offer};
 use crate::wire::upstream::private::Private;
+use core::any::Any;
 use core::cell::{Cell, OnceCell};
 use core::ffi::{c_uint, c_void};
 use core::marker::PhantomData;
 use std::net::IpAddr;
 use std::os::fd::RawFd;
+use std::sync::Arc;
 
 /// An addition to C's registration flags: the registration is for one transfer, which the owner may revoke. A peer that
 /// writes afterwards is not at fault, and its data are dropped.
@@ -37,6 +39,16 @@ pub struct EpochGuard {
     pub value: u64,
     /// The key of the word, for a transport that needs one; else 0.
     pub rkey: uct_rkey_t,
+}
+
+/// How code on a device reaches a peer's memory. `uct/api/device/uct_device_types.h` says what such code reads.
+pub struct DeviceAccess {
+    /// Which functions the code calls.
+    pub transport: uct_device_tl_id_t,
+    /// The bytes of the transport's part of `uct_device_mem_elem`.
+    pub element: [u8; size_of::<uct_device_mem_elem>()],
+    /// Keeps the memory mapped.
+    pub mapping: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 /// What UCP asks of a transport beyond C's operations. Each method has a default for a transport that lacks it.
@@ -73,6 +85,20 @@ pub trait InternalIface: Iface {
         told: &[u8],
         comp: Completion,
     ) -> Result<Posted> {
+        Err(Status::UNSUPPORTED)
+    }
+
+    /// How code on a device reaches the memory of a key, whose owner has it at `remote`. The code runs in the context that the
+    /// device memory at `near` belongs to.
+    ///
+    /// # Safety
+    /// `rkey` live.
+    unsafe fn device_access(
+        ep: &EpBox<Self>,
+        rkey: uct_rkey_t,
+        remote: u64,
+        near: usize,
+    ) -> Result<DeviceAccess> {
         Err(Status::UNSUPPORTED)
     }
 
@@ -517,6 +543,8 @@ pub struct InternalOps {
         unsafe fn(uct_ep_h, Iov<'_>, u64, uct_rkey_t, EpochGuard, Completion) -> Result<Posted>,
     /// `InternalIface::put_notify`.
     pub put_notify: PutNotify,
+    /// `InternalIface::device_access`.
+    pub device_access: unsafe fn(uct_ep_h, uct_rkey_t, u64, usize) -> Result<DeviceAccess>,
     /// `InternalIface::peer_identity`.
     pub peer_identity: unsafe fn(uct_iface_h, &[u8], &[u8]) -> Option<u64>,
     /// `InternalIface::sender_identity`.
@@ -555,6 +583,7 @@ impl<I: InternalIface> Table<I> {
         am_short: am_short::<I>,
         get_guarded: get_guarded::<I>,
         put_notify: put_notify::<I>,
+        device_access: device_access::<I>,
         peer_identity: peer_identity::<I>,
         sender_identity: sender_identity::<I>,
         is_connected: is_connected::<I>,
@@ -612,6 +641,18 @@ unsafe fn put_notify<I: InternalIface>(
     let ep = unsafe { EpBox::<I>::from_c(ep) };
     // SAFETY: as above.
     unsafe { I::put_notify(ep, iov, remote, rkey, id, told, comp) }
+}
+
+unsafe fn device_access<I: InternalIface>(
+    ep: uct_ep_h,
+    rkey: uct_rkey_t,
+    remote: u64,
+    near: usize,
+) -> Result<DeviceAccess> {
+    // SAFETY: by the caller's promise.
+    let ep = unsafe { EpBox::<I>::from_c(ep) };
+    // SAFETY: as above.
+    unsafe { I::device_access(ep, rkey, remote, near) }
 }
 
 unsafe fn peer_identity<I: InternalIface>(

@@ -47,6 +47,9 @@ typedef void (*CUstreamCallback)(CUstream, CUresult, void *);
 typedef struct {
     char reserved[64];
 } CUipcMemHandle;
+typedef struct {
+    char bytes[16];
+} CUuuid;
 enum {
     CUDA_SUCCESS = 0,
     CUDA_ERROR_INVALID_VALUE = 1,
@@ -71,6 +74,8 @@ enum {
     CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9,
     CU_POINTER_ATTRIBUTE_RANGE_START_ADDR = 11,
     CU_POINTER_ATTRIBUTE_RANGE_SIZE = 12,
+    CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE = 10,
+    CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES = 14,
     CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE = 17,
     CU_DEVICE_ATTRIBUTE_PCI_BUS_ID = 33,
     CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID = 34,
@@ -262,6 +267,16 @@ static struct block *block_of(const void *address)
         if ((const char *)address >= b->base && (const char *)address < b->base + b->size)
             return b;
     return NULL;
+}
+
+/* For tests: the processor reaches all memory of devices that there is now, and may run device code. */
+void fake_cuda_open_memory(void)
+{
+    pthread_mutex_lock(&lock);
+    for (struct block *b = blocks; b; b = b->next)
+        if (b->file >= 0 && mprotect(b->base, b->length, PROT_READ | PROT_WRITE))
+            abort();
+    pthread_mutex_unlock(&lock);
 }
 
 /* The library's own view of `length` bytes; NULL when they are not in one block. Other memory is the program's. */
@@ -514,6 +529,16 @@ CUresult cuDeviceTotalMem_v2(size_t *size, CUdevice device)
     return leave(CUDA_SUCCESS);
 }
 
+CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device)
+{
+    ENTER;
+    if (!uuid || device < 0 || device >= devices)
+        return leave(CUDA_ERROR_INVALID_DEVICE);
+    memset(uuid, 0, sizeof *uuid);
+    uuid->bytes[0] = (char)(device + 1);
+    return leave(CUDA_SUCCESS);
+}
+
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 {
     ENTER;
@@ -636,6 +661,8 @@ static int attribute_of(void *value, int attribute, const struct block *b, CUdev
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: *(int *)value = b->context->device; break;
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: *(CUdeviceptr *)value = (CUdeviceptr)(uintptr_t)b->base; break;
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE: *(size_t *)value = b->size; break;
+    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE: *(int *)value = b->file >= 0 && !b->pooled && !b->imported; break;
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: *(unsigned long long *)value = 0; break;
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: *(void **)value = b->pooled ? &blocks : NULL; break;
     default: return CUDA_ERROR_NOT_SUPPORTED;
     }
@@ -661,6 +688,8 @@ CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes,
         [CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL] = sizeof(int),
         [CU_POINTER_ATTRIBUTE_RANGE_START_ADDR] = sizeof(CUdeviceptr),
         [CU_POINTER_ATTRIBUTE_RANGE_SIZE] = sizeof(size_t),
+        [CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE] = sizeof(int),
+        [CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES] = sizeof(unsigned long long),
         [CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE] = sizeof(void *),
     };
     ENTER;

@@ -1,7 +1,6 @@
 //! The comments of the public headers name everything: each parameter and the result of a function, each member of a
 //! structure, each value of an enumeration. `tests/headers/undocumented.txt` lists the headers that lack some of it and
-//! how much they lack; the numbers only shrink, and a header that is not listed stays complete. The two for device
-//! code are C++ templates whose parameters have no names: each call answers that it is not supported.
+//! how much they lack; the numbers only shrink, and a header that is not listed stays complete.
 
 use super::{include, root};
 use std::collections::BTreeMap;
@@ -107,7 +106,7 @@ fn parameters(item: &Item, out: &mut Vec<String>) {
             out.push(format!("{name}: parameter {parameter}"));
         }
     }
-    if result != "void" && !item.comment.contains("@return ") {
+    if result.rsplit(' ').next() != Some("void") && !item.comment.contains("@return ") {
         out.push(format!("{name}: result"));
     }
 }

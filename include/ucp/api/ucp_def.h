@@ -142,10 +142,10 @@ typedef struct ucp_ep_params ucp_ep_params_t;
 typedef struct ucp_transport_entry_t ucp_transport_entry_t;
 typedef struct ucp_transports_t ucp_transports_t;
 
-/** A local list; no device is supported. */
+/** A list of local memory. */
 typedef struct ucp_device_local_mem_list *ucp_device_local_mem_list_h;
 
-/** A remote list; no device is supported. */
+/** A list of remote memory. */
 typedef struct ucp_device_remote_mem_list *ucp_device_remote_mem_list_h;
 
 /** What `ucp_mem_query` tells. */

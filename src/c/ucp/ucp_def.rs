@@ -436,7 +436,7 @@ opaque! {
     pub struct ucp_device_local_mem_list
 }
 
-/// A local list; no device is supported.
+/// A list of local memory.
 pub type ucp_device_local_mem_list_h = *mut ucp_device_local_mem_list;
 
 opaque! {
@@ -444,5 +444,5 @@ opaque! {
     pub struct ucp_device_remote_mem_list
 }
 
-/// A remote list; no device is supported.
+/// A list of remote memory.
 pub type ucp_device_remote_mem_list_h = *mut ucp_device_remote_mem_list;

@@ -141,6 +141,20 @@ impl Driver {
         }
     }
 
+    /// Allocates memory of a device in a context.
+    pub fn allocate_in(self, context: Context, length: usize) -> Result<Block, DriverError> {
+        let _entered = self.enter(context)?;
+        let mut block = Block {
+            driver: self,
+            address: 0,
+            context: Some(context),
+            retained: None,
+        };
+        // A writable result.
+        call!(unsafe self, cuMemAlloc_v2(&mut block.address, length))?;
+        Ok(block)
+    }
+
     /// Pins memory of the host, so that devices copy from and to it without a detour. Whether it did: memory that
     /// somebody else has pinned stays theirs.
     pub fn pin(self, address: usize, length: usize) -> Result<bool, DriverError> {

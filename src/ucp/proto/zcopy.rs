@@ -9,13 +9,14 @@ use crate::ucp::ep::{Ep, Lane, Part};
 use crate::ucp::op::Op;
 use crate::ucp::reg::LocalMemory;
 use crate::ucp::request::{Req, TransportHold};
+use crate::ucp::rkey::{Access, RemoteKey};
 use crate::ucp::worker_core::Core;
 use crate::ucs::callbackq::{CallbackId, Repeat};
 use crate::ucs::{Result, Status, tracepoint};
 use crate::uct::api::{Completion, Posted};
 use crate::uct::base::copy::copy;
 use crate::uct::base::iov::Iov;
-use crate::uct::internal::{EpochGuard, base_of};
+use crate::uct::internal::{DeviceAccess, EpochGuard, base_of};
 use crate::wire::header::{AmId, Header, PutDoneHdr};
 use core::cell::{Cell, RefCell};
 use core::ffi::{c_int, c_uint, c_void};
@@ -245,8 +246,7 @@ impl ActiveTransfer {
             guard,
         } = block_of;
         let (ep, comp) = (self.lane.ep, self.req.completion());
-        // SAFETY: a live transport endpoint.
-        let ops = unsafe { &(*(*ep).iface).ops };
+        let ops = ops_of(self.lane);
         let memh = match memory {
             LocalMemory::Plain | LocalMemory::Device => core::ptr::null_mut(),
             LocalMemory::Registered(memh) => memh,
@@ -492,10 +492,29 @@ unsafe extern "C" fn unpack_to(local: *mut c_void, from: *const c_void, len: usi
 
 /// A put of at most one buffer of the lane's transport, without a request.
 pub fn put_at_once(lane: Lane, block: &Transfer) -> Result<()> {
-    // SAFETY: a live transport endpoint.
-    let ops = unsafe { &(*(*lane.ep).iface).ops };
-    // SAFETY: as above; the user's buffer, whose length the caller has compared.
-    unsafe { put_copied(ops, lane.ep, block) }
+    // SAFETY: a live transport endpoint; the user's buffer, whose length the caller has compared.
+    unsafe { put_copied(ops_of(lane), lane.ep, block) }
+}
+
+/// The functions of a lane's transport.
+#[inline]
+fn ops_of<'a>(lane: Lane) -> &'a uct_iface_ops {
+    // SAFETY: a live transport endpoint, whose interface outlives it.
+    unsafe { &(*(*lane.ep).iface).ops }
+}
+
+/// How device code reaches the memory of a key, from its owner's address `remote` on: see `InternalIface::device_access`.
+pub fn device_access(
+    lane: Lane,
+    key: &RemoteKey,
+    remote: u64,
+    near: usize,
+) -> Result<DeviceAccess> {
+    let Access::Device(rkey) = key.access else {
+        return Err(Status::UNSUPPORTED);
+    };
+    // SAFETY: a live transport endpoint of ours, and a key that was unpacked for its transport, which `key` keeps.
+    unsafe { (base_of((*lane.ep).iface).internal.ops.device_access)(lane.ep, rkey, remote, near) }
 }
 
 /// A guarded get, which C's op table lacks.

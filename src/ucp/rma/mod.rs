@@ -2,6 +2,7 @@
 
 pub mod device;
 mod device_copy;
+pub mod device_list;
 pub mod flush;
 pub mod list;
 pub mod post;

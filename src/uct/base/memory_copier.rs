@@ -1,7 +1,7 @@
 //! What copies memory that processors cannot access, and the memory of the host that it copies fastest.
 
-use crate::ucs::Result;
 use crate::ucs::sync::{AtomicU64, Ordering};
+use crate::ucs::{Result, Status};
 use core::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
@@ -27,6 +27,12 @@ pub trait MemoryCopier: Send + Sync {
     /// `STAGING_BUFFER` bytes of the host from and to which devices copy without a detour, for copies from or to `near`.
     /// `NO_MEMORY` where there is no such memory.
     fn staging_buffer(&self, near: *const u8) -> Result<HostBuffer>;
+
+    /// Memory for code that runs on a device, such as works on `near`; where `near` is the host's or null, on the device of the
+    /// calling thread's context.
+    fn allocate(&self, _length: usize, _near: *const u8) -> Result<Box<dyn DeviceBlock>> {
+        Err(Status::UNSUPPORTED)
+    }
 
     /// What such copies cost.
     fn cost(&self, direction: Direction) -> &CopyCost;
@@ -133,4 +139,12 @@ pub trait PendingCopy {
 
     /// Ends when the copy has ended.
     fn wait(self: Box<Self>) -> Result<()>;
+}
+
+/// Memory that was allocated for code on a device; freed when dropped. All threads may use it.
+pub trait DeviceBlock: Send + Sync {
+    fn address(&self) -> usize;
+
+    /// Fills it from its start on. Ends when device code sees the bytes.
+    fn write(&self, bytes: &[u8]) -> Result<()>;
 }

@@ -5,11 +5,13 @@ use super::config::Bandwidths;
 use super::iface::LATENCY;
 use super::md::NAME;
 
-use crate::sys::cuda::{Allocation, Copying, Driver, DriverError, Streams};
+use crate::sys::cuda::{Allocation, Block, Context, Copying, Driver, DriverError, Streams};
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use crate::uct::base::copy::copy;
-use crate::uct::base::memory_copier::{CopyCost, Direction, HostBuffer, MemoryCopier, PendingCopy};
+use crate::uct::base::memory_copier::{
+    CopyCost, DeviceBlock, Direction, HostBuffer, MemoryCopier, PendingCopy,
+};
 use std::sync::Arc;
 
 /// The driver with the streams of a memory domain.
@@ -118,6 +120,28 @@ impl MemoryCopier for Copier {
         }
     }
 
+    fn allocate(&self, length: usize, near: *const u8) -> Result<Box<dyn DeviceBlock>> {
+        let allocated = (|| {
+            let context = match self.driver.allocation_of(near.addr())? {
+                Some(of) => self.streams.context_of(&of)?,
+                None => self.streams.any_context()?,
+            };
+            let block = self.driver.allocate_in(context, length)?;
+            Ok((block, context))
+        })();
+        let (block, context) = allocated.map_err(|e: DriverError| {
+            ucs_error!("{NAME}: {length} bytes of device memory: {e}");
+            Status::from(e)
+        })?;
+        Ok(Box::new(Allocated {
+            address: block.address(),
+            block: Some(block),
+            length,
+            context,
+            streams: Arc::clone(&self.streams),
+        }))
+    }
+
     fn cost(&self, direction: Direction) -> &CopyCost {
         match direction {
             Direction::ToHost => &self.to_host,
@@ -142,6 +166,48 @@ impl PendingCopy for Pending {
     fn wait(self: Box<Self>) -> Result<()> {
         let waited = self.copying.as_ref().map_or(Ok(()), Copying::wait);
         waited.map_err(|e| failed(self.range, e))
+    }
+}
+
+/// Memory for device code.
+struct Allocated {
+    address: usize,
+    length: usize,
+    /// Given back when this is dropped.
+    block: Option<Block>,
+    context: Context,
+    /// They retain the context where it is a primary one.
+    streams: Arc<Streams>,
+}
+
+impl DeviceBlock for Allocated {
+    fn address(&self) -> usize {
+        self.address
+    }
+
+    fn write(&self, bytes: &[u8]) -> Result<()> {
+        if bytes.len() > self.length {
+            return Err(Status::INVALID_PARAM);
+        }
+        let (to, from) = (self.address, bytes.as_ptr().expose_provenance());
+        // SAFETY: so many bytes were allocated, and this waits for the end.
+        let copying = unsafe { self.streams.start(to, from, bytes.len(), self.context) };
+        copying.and_then(|copying| copying.wait()).map_err(|e| {
+            ucs_error!(
+                "{NAME}: filling {} bytes of device memory: {e}",
+                bytes.len()
+            );
+            Status::from(e)
+        })
+    }
+}
+
+impl Drop for Allocated {
+    fn drop(&mut self) {
+        let freed = self.block.take().map_or(Ok(()), Block::free);
+        if let Err(e) = freed {
+            ucs_error!("{NAME}: freeing device memory: {e}");
+        }
     }
 }
 

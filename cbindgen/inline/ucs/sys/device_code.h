@@ -1,8 +1,13 @@
 #include <ucs/sys/compiler_def.h>
 #include <stdint.h>
 
-/** Functions that run where nvcc compiles them to: on a device, or else here. */
-#ifdef __NVCC__
+/** Defined where the compiler makes code for a device: nvcc, or clang from CUDA. */
+#if defined(__NVCC__) || (defined(__clang__) && defined(__CUDA__))
+#  define FERRUCX_DEVICE_CODE 1
+#endif
+
+/** Functions that run where they are compiled to: on a device, or else here. */
+#ifdef FERRUCX_DEVICE_CODE
 #  define UCS_F_DEVICE __device__ __forceinline__ static
 #else
 #  define UCS_F_DEVICE static inline
@@ -44,7 +49,7 @@ static UCS_F_ALWAYS_INLINE const char *ucs_device_level_name(ucs_device_level_t 
  */
 UCS_F_DEVICE uint64_t ucs_device_atomic64_read(const uint64_t *ptr)
 {
-#ifdef __NVCC__
+#ifdef FERRUCX_DEVICE_CODE
     uint64_t value;
     asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(ptr) : "memory");
     return value;
@@ -61,7 +66,7 @@ UCS_F_DEVICE uint64_t ucs_device_atomic64_read(const uint64_t *ptr)
  */
 UCS_F_DEVICE void ucs_device_atomic64_write(uint64_t *ptr, uint64_t value)
 {
-#ifdef __NVCC__
+#ifdef FERRUCX_DEVICE_CODE
     asm volatile("st.release.sys.u64 [%0], %1;" : : "l"(ptr), "l"(value) : "memory");
 #else
     __atomic_store_n(ptr, value, __ATOMIC_RELEASE);

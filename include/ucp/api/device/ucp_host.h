@@ -94,12 +94,13 @@ struct ucp_device_counter_params {
 };
 
 /**
- * Makes a list of local memory for device code: always UCS_ERR_UNSUPPORTED.
+ * Makes a list of local memory for device code.
  *
- * @param[in] params The elements, their size and number.
- * @param[out] mem_list_h Not written.
- * @return UCS_ERR_INVALID_PARAM when a member is missing, else UCS_ERR_UNSUPPORTED: no GPU
- *   transport.
+ * @param[in] params The worker, the elements, their size and number; an element has a memory
+ *   handle, an address in its memory, and a length.
+ * @param[out] mem_list_h The list, in memory of a device: only code that runs there reads it.
+ * @return UCS_OK. UCS_ERR_INVALID_PARAM when a member is missing or an address is not of the
+ *   element's memory, UCS_ERR_UNSUPPORTED for memory that no transport copies from by a device.
  *
  * @ingroup ucp_device
  */
@@ -107,12 +108,15 @@ ucs_status_t ucp_device_local_mem_list_create(const ucp_device_mem_list_params_t
                                               ucp_device_local_mem_list_h *mem_list_h);
 
 /**
- * Makes a list of remote memory for device code: always UCS_ERR_UNSUPPORTED.
+ * Makes a list of remote memory for device code, which stays mapped until the list is released.
  *
- * @param[in] params The elements, their size and number.
- * @param[out] mem_list_h Not written.
- * @return UCS_ERR_INVALID_PARAM when a member is missing, else UCS_ERR_UNSUPPORTED: no GPU
- *   transport.
+ * @param[in] params The elements, their size and number; an element has an endpoint, a remote key
+ *   and a remote address, or neither endpoint nor key, which leaves its place empty.
+ * @param[out] mem_list_h The list, in memory of a device: only code that runs there reads it.
+ * @return UCS_OK. UCS_ERR_INVALID_PARAM when a member is missing or an address is not of the
+ *   element's key, UCS_ERR_NOT_CONNECTED while an endpoint is being connected: try again after
+ *   progress. UCS_ERR_UNSUPPORTED for memory that no transport lets device code access, and
+ *   UCS_ERR_UNREACHABLE where the driver does not map it.
  *
  * @ingroup ucp_device
  */
@@ -120,32 +124,32 @@ ucs_status_t ucp_device_remote_mem_list_create(const ucp_device_mem_list_params_
                                                ucp_device_remote_mem_list_h *mem_list_h);
 
 /**
- * Number of elements of a list for device code: 0, since there are no lists.
+ * Number of elements of a list for device code.
  *
- * @param[in] mem_list_h Not read: there are no lists.
- * @return 0.
+ * @param[in] mem_list_h A list of one of the two functions above.
+ * @return Its elements; 0 for what is no list.
  *
  * @ingroup ucp_device
  */
 uint32_t ucp_device_get_mem_list_length(const void *mem_list_h);
 
 /**
- * Frees a list for device code: there are no lists.
+ * Frees a list for device code. No code that uses it may run any more.
  *
- * @param[in] mem_list_h Not read: there are no lists.
+ * @param[in] mem_list_h A list of one of the functions above.
  *
  * @ingroup ucp_device
  */
 void ucp_device_mem_list_release(void *mem_list_h);
 
 /**
- * Sets a counter to 0. UCS_ERR_UNSUPPORTED for memory of a GPU.
+ * Sets a counter to 0, in memory of the host or of a device.
  *
  * @param[in] worker Worker of `ucp_worker_create`, not destroyed yet.
  * @param[in] params Kind and handle of the counter's memory, both optional; not NULL.
  * @param[out] counter_ptr The counter: 8 bytes, aligned to 8.
  * @return UCS_OK. UCS_ERR_INVALID_PARAM for a counter that is not aligned or outside the
- *   handle's memory. UCS_ERR_UNSUPPORTED for memory of a GPU.
+ *   handle's memory. UCS_ERR_UNSUPPORTED for a type of memory that there is none of.
  *
  * @ingroup ucp_device
  */

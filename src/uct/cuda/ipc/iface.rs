@@ -20,9 +20,10 @@ use crate::uct::base::pending::PendingGroup;
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::cuda::copies::Copies;
 use crate::uct::cuda::iface::single;
-use crate::uct::internal::InternalIface;
+use crate::uct::internal::{DeviceAccess, InternalIface};
 use crate::uct::local::{self, ProcessName};
 use crate::{ucs_diag, ucs_error};
+use core::any::Any;
 use core::ffi::c_int;
 use std::os::fd::RawFd;
 use std::rc::Rc;
@@ -169,6 +170,29 @@ impl CudaIpcEp {
         rkey: uct_rkey_t,
         comp: Completion,
     ) -> Result<Posted> {
+        // SAFETY: by the caller's promise.
+        let key = unsafe { CudaIpcEp::key(ep, rkey, of.remote, of.length) }?;
+        if of.length == 0 {
+            return Ok(Posted::Done);
+        }
+        let face = ep.face();
+        face.copies.check_room()?;
+        let offset = key.offset(of.remote);
+        // SAFETY: by the caller's promise.
+        let (copying, memory) = unsafe { face.start(of, key, offset) }?;
+        face.copies.add(&ep.pending, copying, memory, comp)
+    }
+
+    /// The key, if it is of the peer and has so many bytes at its owner's address `remote`.
+    ///
+    /// # Safety
+    /// `rkey` must be 0 or live as long as the result.
+    unsafe fn key<'a>(
+        ep: &EpBox<CudaIpcIface>,
+        rkey: uct_rkey_t,
+        remote: u64,
+        length: usize,
+    ) -> Result<&'a Key> {
         let key = core::ptr::with_exposed_provenance::<Key>(rkey);
         // SAFETY: of `rkey_unpack` and live, by the caller's promise.
         let key = unsafe { key.as_ref() };
@@ -176,24 +200,15 @@ impl CudaIpcEp {
             ucs_error!("{NAME}: the remote key is not of the process that the endpoint leads to");
             return Err(Status::INVALID_PARAM);
         };
-        let Some(offset) = key.offset(of.remote, of.length) else {
+        if !key.covers(remote, length) {
             ucs_error!(
-                "{NAME}: {} bytes at {:#x} are not those of the remote key: {} at {:#x}",
-                of.length,
-                of.remote,
+                "{NAME}: {length} bytes at {remote:#x} are not those of the remote key: {} at {:#x}",
                 key.length,
                 key.address
             );
             return Err(Status::INVALID_ADDR);
-        };
-        if of.length == 0 {
-            return Ok(Posted::Done);
         }
-        let face = ep.face();
-        face.copies.check_room()?;
-        // SAFETY: by the caller's promise.
-        let (copying, memory) = unsafe { face.start(of, key, offset) }?;
-        face.copies.add(&ep.pending, copying, memory, comp)
+        Ok(key)
     }
 }
 
@@ -364,4 +379,34 @@ impl Iface for CudaIpcIface {
     }
 }
 
-impl InternalIface for CudaIpcIface {}
+impl InternalIface for CudaIpcIface {
+    /// The memory stays mapped as long as the result, also when the cache keeps it no longer.
+    unsafe fn device_access(
+        ep: &EpBox<Self>,
+        rkey: uct_rkey_t,
+        remote: u64,
+        near: usize,
+    ) -> Result<DeviceAccess> {
+        // SAFETY: by the caller's promise.
+        let key = unsafe { CudaIpcEp::key(ep, rkey, remote, 0) }?;
+        let (face, shared) = (ep.face(), &ep.face().shared);
+        let (mapped, mapping): (usize, Option<Arc<dyn Any + Send + Sync>>) =
+            if key.owner == shared.membership.name {
+                (key.base as usize, None)
+            } else {
+                let context = face.context(near, None).map_err(|e| {
+                    ucs_error!("{NAME}: no context for device code: {e}");
+                    Status::from(e)
+                })?;
+                // Device code checks no ranges.
+                let memory = face.map(key, context, key.end())?;
+                (memory.address, Some(memory))
+            };
+        let mapped_offset = (mapped as isize).wrapping_sub(key.base as isize);
+        Ok(DeviceAccess {
+            transport: UCT_DEVICE_TL_CUDA_IPC,
+            element: mapped_offset.to_ne_bytes(),
+            mapping,
+        })
+    }
+}

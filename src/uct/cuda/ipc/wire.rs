@@ -57,11 +57,21 @@ impl Key {
         is_sane.then_some(key)
     }
 
-    /// Where `length` bytes at the owner's address `remote` begin in the allocation; `None` if they are not the key's.
-    pub fn offset(&self, remote: u64, length: usize) -> Option<usize> {
-        let from = remote.checked_sub(self.address)?;
-        let is_inside = from.checked_add(length as u64)? <= self.length;
-        is_inside.then_some((remote - self.base) as usize)
+    /// Whether `length` bytes at the owner's address `remote` are the key's.
+    pub fn covers(&self, remote: u64, length: usize) -> bool {
+        let from = remote.checked_sub(self.address);
+        let to = from.and_then(|from| from.checked_add(length as u64));
+        to.is_some_and(|to| to <= self.length)
+    }
+
+    /// Where what the key covers at the owner's address `remote` begins in the allocation.
+    pub fn offset(&self, remote: u64) -> usize {
+        (remote - self.base) as usize
+    }
+
+    /// The bytes of the allocation up to the end of what was registered.
+    pub fn end(&self) -> usize {
+        self.offset(self.address + self.length)
     }
 }
 
@@ -165,8 +175,8 @@ mod tests {
     #[test]
     fn ranges_are_those_that_were_registered() {
         let key = key();
-        assert_eq!(key.offset(0x1800, 0x400), Some(0x800));
-        assert_eq!(key.offset(0x1bff, 1), Some(0xbff));
+        assert!(key.covers(0x1800, 0x400) && key.covers(0x1bff, 1));
+        assert_eq!((key.offset(0x1800), key.end()), (0x800, 0xc00));
         for (remote, length) in [
             (0x17ff, 1),
             (0x1800, 0x401),
@@ -174,7 +184,7 @@ mod tests {
             (u64::MAX, 2),
             (0, 0),
         ] {
-            assert_eq!(key.offset(remote, length), None, "{remote:#x} {length}");
+            assert!(!key.covers(remote, length), "{remote:#x} {length}");
         }
     }
 }

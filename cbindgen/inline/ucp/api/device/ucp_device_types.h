@@ -7,11 +7,11 @@ BEGIN_C_DECLS
 /** Version of the two lists below. */
 #define UCP_DEVICE_MEM_LIST_VERSION_V1 2
 
-/** Memory of a peer, as a device reads it. No device is supported: nothing fills one. */
+/** Memory of peers, as device code reads it: made by `ucp_device_remote_mem_list_create`. */
 typedef struct ucp_device_remote_mem_list {
     /** UCP_DEVICE_MEM_LIST_VERSION_V1. */
     uint16_t version;
-    /** Transports of each element. */
+    /** Lanes of each element, which is longer by so many. */
     uint16_t num_lanes;
     /** Number of elements. */
     uint32_t length;
@@ -19,11 +19,11 @@ typedef struct ucp_device_remote_mem_list {
     __extension__ uct_device_remote_mem_elem_t mem_elements[0];
 } ucp_device_remote_mem_list_t;
 
-/** Memory of this process, as a device reads it. No device is supported: nothing fills one. */
+/** Memory of this process, as device code reads it: made by `ucp_device_local_mem_list_create`. */
 typedef struct ucp_device_local_mem_list {
     /** UCP_DEVICE_MEM_LIST_VERSION_V1. */
     uint16_t version;
-    /** Transports of each element. */
+    /** Lanes of each element, which is longer by so many. */
     uint16_t num_lanes;
     /** Number of elements. */
     uint32_t length;
