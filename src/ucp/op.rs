@@ -19,11 +19,13 @@ use crate::ucp::rndv_tuner::TimedTransfer;
 use crate::ucs::tag_match::EntryId;
 use crate::ucs::{Result, Status};
 use crate::uct::base::copy::Payload;
-use crate::uct::internal::EpochGuard;
+use crate::uct::base::memory_copier::MemoryCopier;
+use crate::uct::internal::{DeviceMapping, EpochGuard};
 use crate::wire::Writer;
 use crate::wire::header::{AmHdr, AmId, AmReplyHdr, Header, StreamHdr, TagHdr, TagSyncHdr};
 use crate::wire::id::RequestName;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// What the engine asks of an operation. The functions get the request and borrow the state in it themselves: most of
 /// them end in a completion, which replaces it.
@@ -496,8 +498,20 @@ pub enum BufferAccess {
 pub struct DeviceRead {
     /// Of the sender's memory, in use until the copy ends.
     pub key: Rc<RemoteKey>,
-    /// The epoch that the sender's memory is valid of, with the key of its word.
-    pub epoch: Option<(Rc<RemoteKey>, EpochGuard)>,
+    /// The epoch that the sender's memory is valid of.
+    pub epoch: Option<ReadEpoch>,
+}
+
+/// The epoch of a copy, which is read when the copy has ended.
+pub enum ReadEpoch {
+    /// Its word is mapped here by this key.
+    Mapped(Rc<RemoteKey>, EpochGuard),
+    /// Its word is in memory of a device.
+    OnDevice {
+        word: DeviceMapping,
+        copier: Arc<dyn MemoryCopier>,
+        value: u64,
+    },
 }
 
 /// A receive on a stream.

@@ -16,6 +16,7 @@ pub use crate::uct::base::am::{Keep, Placing, ShortHandler};
 use crate::uct::base::iface::{EpBox, IfaceBox};
 pub use crate::uct::base::iface::{IfaceBase, base_of};
 use crate::uct::base::iov::Iov;
+use crate::uct::base::memory_copier::MemoryCopier;
 use crate::uct::table;
 use crate::wire::upstream::address::{Entry, Offer};
 use crate::wire::upstream::private::Private;
@@ -42,13 +43,29 @@ pub struct EpochGuard {
 }
 
 /// How code on a device reaches a peer's memory. `uct/api/device/uct_device_types.h` says what such code reads.
-pub struct DeviceAccess {
+pub struct DeviceMapping {
     /// Which functions the code calls.
     pub transport: uct_device_tl_id_t,
     /// The bytes of the transport's part of `uct_device_mem_elem`.
     pub element: [u8; size_of::<uct_device_mem_elem>()],
+    /// Where `remote` is in the addresses of this process's devices, and its bytes.
+    pub mapped: (usize, usize),
     /// Keeps the memory mapped.
     pub mapping: Option<Arc<dyn Any + Send + Sync>>,
+}
+
+impl DeviceMapping {
+    /// The word at `remote`, if access to one was asked for.
+    pub fn read_word(&self, copier: &dyn MemoryCopier) -> Result<u64> {
+        let mut word = [0; size_of::<u64>()];
+        if self.mapped.1 < word.len() {
+            return Err(Status::INVALID_PARAM);
+        }
+        let from = core::ptr::with_exposed_provenance(self.mapped.0);
+        // SAFETY: so many bytes, which the transport has mapped for as long as this lives.
+        unsafe { copier.copy(word.as_mut_ptr(), from, word.len()) }?;
+        Ok(u64::from_ne_bytes(word))
+    }
 }
 
 /// What UCP asks of a transport beyond C's operations. Each method has a default for a transport that lacks it.
@@ -88,17 +105,17 @@ pub trait InternalIface: Iface {
         Err(Status::UNSUPPORTED)
     }
 
-    /// How code on a device reaches the memory of a key, whose owner has it at `remote`. The code runs in the context that the
-    /// device memory at `near` belongs to.
+    /// How code on a device reaches the memory of a key, of which the owner has so many bytes at an address (`remote`). The
+    /// code runs in the context that the device memory at `near` belongs to.
     ///
     /// # Safety
     /// `rkey` live.
     unsafe fn device_access(
         ep: &EpBox<Self>,
         rkey: uct_rkey_t,
-        remote: u64,
+        remote: (u64, usize),
         near: usize,
-    ) -> Result<DeviceAccess> {
+    ) -> Result<DeviceMapping> {
         Err(Status::UNSUPPORTED)
     }
 
@@ -544,7 +561,8 @@ pub struct InternalOps {
     /// `InternalIface::put_notify`.
     pub put_notify: PutNotify,
     /// `InternalIface::device_access`.
-    pub device_access: unsafe fn(uct_ep_h, uct_rkey_t, u64, usize) -> Result<DeviceAccess>,
+    pub device_access:
+        unsafe fn(uct_ep_h, uct_rkey_t, (u64, usize), usize) -> Result<DeviceMapping>,
     /// `InternalIface::peer_identity`.
     pub peer_identity: unsafe fn(uct_iface_h, &[u8], &[u8]) -> Option<u64>,
     /// `InternalIface::sender_identity`.
@@ -646,9 +664,9 @@ unsafe fn put_notify<I: InternalIface>(
 unsafe fn device_access<I: InternalIface>(
     ep: uct_ep_h,
     rkey: uct_rkey_t,
-    remote: u64,
+    remote: (u64, usize),
     near: usize,
-) -> Result<DeviceAccess> {
+) -> Result<DeviceMapping> {
     // SAFETY: by the caller's promise.
     let ep = unsafe { EpBox::<I>::from_c(ep) };
     // SAFETY: as above.

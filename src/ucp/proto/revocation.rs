@@ -7,10 +7,13 @@
 //! the send was cancelled. The epoch advances before the application learns that its buffer is free.
 #![forbid(unsafe_code)]
 
+use crate::c::*;
 use crate::ucp::context::Context;
-use crate::ucp::mem::SharedWord;
+use crate::ucp::mem::{SharedWord, Window};
 use crate::ucp::rkey::RemoteKey;
 use crate::ucs::sync::{AtomicU64, Ordering, fence};
+use crate::ucs_error;
+use crate::uct::base::memory_copier::DeviceBlock;
 use crate::uct::internal::EpochGuard;
 use core::cell::OnceCell;
 
@@ -18,6 +21,14 @@ use core::cell::OnceCell;
 #[derive(Default)]
 pub struct RevocationEpoch {
     word: OnceCell<Option<SharedWord>>,
+    /// The same number in memory of a device, for peers that can map nothing else.
+    device: OnceCell<Option<DeviceWord>>,
+}
+
+struct DeviceWord {
+    /// Closed before the memory goes.
+    window: Window,
+    memory: Box<dyn DeviceBlock>,
 }
 
 impl RevocationEpoch {
@@ -38,11 +49,44 @@ impl RevocationEpoch {
         Some((guard, epoch.key()))
     }
 
+    /// As `current`, of a word in memory of the type and on the device of `near`, with a key by this domain.
+    pub fn current_on_device(
+        &self,
+        context: &Context,
+        domain: usize,
+        (near, kind): (*mut u8, ucs_memory_type_t),
+    ) -> Option<(EpochGuard, &[u8])> {
+        const LENGTH: usize = size_of::<u64>();
+        let (guard, _) = self.current(context)?;
+        let made = self.device.get_or_init(|| {
+            let memory = context.device_memory.copier(kind)?.allocate(LENGTH, near);
+            let memory = memory.ok()?;
+            memory.write(&guard.value.to_ne_bytes()).ok()?;
+            let at = core::ptr::with_exposed_provenance_mut(memory.address());
+            let prot = UCP_MEM_MAP_PROT_REMOTE_READ;
+            let window = Window::of(context, domain, (at, LENGTH), kind, prot).ok()?;
+            Some(DeviceWord { window, memory })
+        });
+        let word = made.as_ref()?;
+        let guard = EpochGuard {
+            at: word.memory.address() as u64,
+            ..guard
+        };
+        Some((guard, &word.window.key))
+    }
+
     /// Revokes exposed buffers: advances the epoch.
     #[cold]
     pub fn advance(&self) {
         if let Some(Some(epoch)) = self.word.get() {
-            epoch.word().fetch_add(1, Ordering::Relaxed);
+            let before = epoch.word().fetch_add(1, Ordering::Relaxed);
+            if let Some(Some(device)) = self.device.get()
+                && let Err(e) = device.memory.write(&(before + 1).to_ne_bytes())
+            {
+                ucs_error!(
+                    "peers are not told that buffers in memory of a device are given back: {e}"
+                );
+            }
             // Release: a reader that sees what the owner now writes to the buffer, and then reads the word, sees the
             // new epoch. Pairs with the Acquire in `is_current`, or with the kernel's copy of both.
             fence(Ordering::Release);

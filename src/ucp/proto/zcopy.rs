@@ -16,7 +16,7 @@ use crate::ucs::{Result, Status, tracepoint};
 use crate::uct::api::{Completion, Posted};
 use crate::uct::base::copy::copy;
 use crate::uct::base::iov::Iov;
-use crate::uct::internal::{DeviceAccess, EpochGuard, base_of};
+use crate::uct::internal::{DeviceMapping, EpochGuard, base_of};
 use crate::wire::header::{AmId, Header, PutDoneHdr};
 use core::cell::{Cell, RefCell};
 use core::ffi::{c_int, c_uint, c_void};
@@ -503,13 +503,13 @@ fn ops_of<'a>(lane: Lane) -> &'a uct_iface_ops {
     unsafe { &(*(*lane.ep).iface).ops }
 }
 
-/// How device code reaches the memory of a key, from its owner's address `remote` on: see `InternalIface::device_access`.
+/// How device code reaches the memory of a key: see `InternalIface::device_access`.
 pub fn device_access(
     lane: Lane,
     key: &RemoteKey,
-    remote: u64,
+    remote: (u64, usize),
     near: usize,
-) -> Result<DeviceAccess> {
+) -> Result<DeviceMapping> {
     let Access::Device(rkey) = key.access else {
         return Err(Status::UNSUPPORTED);
     };

@@ -114,7 +114,7 @@ pub fn of_remote(elements: &[Option<Remote<'_>>]) -> Result<usize> {
             );
             return Err(Status::UNSUPPORTED);
         };
-        let access = zcopy::device_access(lane, key, *address, memory.address())?;
+        let access = zcopy::device_access(lane, key, (*address, 1), memory.address())?;
         words.push(*address);
         words.push((memory.address() + endpoints_at + access.transport as usize * WORD) as u64);
         words.push(u64::from_ne_bytes(access.element));

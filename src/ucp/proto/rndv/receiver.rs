@@ -35,7 +35,9 @@ use crate::c::{
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Capability, Ep, Lane, Pin};
 use crate::ucp::mem::Window;
-use crate::ucp::op::{Arriving, BufferAccess, DataRecvOp, DeviceRead, Op, Operation, TagRecvOp};
+use crate::ucp::op::{
+    Arriving, BufferAccess, DataRecvOp, DeviceRead, Op, Operation, ReadEpoch, TagRecvOp,
+};
 use crate::ucp::proto::control;
 use crate::ucp::proto::revocation::MappedEpoch;
 use crate::ucp::proto::zcopy::{self, Transfer};
@@ -226,11 +228,7 @@ fn by_device_copy(
     let (remote, len) = (key.info.address, message.total);
     key.check(remote, len, READ).ok()?;
     let epoch = match message.guard {
-        Some(guard) => {
-            let word = ep.keys.borrow().of_region(message.epoch_region)?;
-            MappedEpoch::find(&word, guard)?;
-            Some((word, guard))
-        }
+        Some(guard) => Some(epoch_of(ep, lane, (guard, message.epoch_region), local)?),
         None => None,
     };
     with_arriving(req, |_, state| {
@@ -250,13 +248,45 @@ fn by_device_copy(
     Some((lane, transfer))
 }
 
+/// Where the epoch of a message stands, in a region of the sender's: mapped here, or in memory of a device, which is mapped
+/// where that at `near` is.
+fn epoch_of(
+    ep: &Ep,
+    lane: Lane,
+    (guard, region): (EpochGuard, u64),
+    near: *mut u8,
+) -> Option<ReadEpoch> {
+    let word = ep.keys.borrow().of_region(region)?;
+    if !word.is_of_device() {
+        MappedEpoch::find(&word, guard)?;
+        return Some(ReadEpoch::Mapped(word, guard));
+    }
+    let at = (guard.at, size_of::<u64>());
+    word.check(at.0, at.1, READ).ok()?;
+    let context = ep.worker().context();
+    let copier = context.device_memory.copier(word.info.mem_type.into())?;
+    Some(ReadEpoch::OnDevice {
+        word: zcopy::device_access(lane, &word, at, near.addr()).ok()?,
+        copier: Arc::clone(copier),
+        value: guard.value,
+    })
+}
+
 /// Whether the sender has taken something back since it sent the RTS of a message that a device has copied.
 fn is_revoked(req: Req) -> bool {
     let revoked = with_arriving(req, |_, state| match state.access.as_deref() {
         Some(BufferAccess::Copied(DeviceRead {
-            epoch: Some((key, guard)),
-            ..
-        })) => !MappedEpoch::find(key, *guard).is_some_and(|epoch| epoch.is_current()),
+            epoch: Some(epoch), ..
+        })) => match epoch {
+            ReadEpoch::Mapped(key, guard) => {
+                !MappedEpoch::find(key, *guard).is_some_and(|epoch| epoch.is_current())
+            }
+            ReadEpoch::OnDevice {
+                word,
+                copier,
+                value,
+            } => word.read_word(&**copier) != Ok(*value),
+        },
         _ => false,
     });
     revoked == Some(true)

@@ -205,18 +205,21 @@ fn offer_device_memory<'a>(
         return;
     };
     let (worker, context) = (ep.worker(), ep.worker().context());
+    let domain = worker.domain_of(lane.iface);
     if ep.may_revoke() {
         // The copy cannot be called back: the receiver looks at the epoch after it.
-        match worker.proto().revocation.current(context) {
-            Some((guard, key)) if !key.is_empty() => {
-                (offer.guard, offer.epoch_key) = (Some(guard), key);
-            }
-            _ => return,
-        }
+        let revocation = &worker.proto().revocation;
+        let mapped = revocation.current(context);
+        let mapped = mapped.filter(|(_, key)| !key.is_empty());
+        let on_device = || revocation.current_on_device(context, domain, (at, kind));
+        let Some((guard, key)) = mapped.or_else(on_device) else {
+            return;
+        };
+        (offer.guard, offer.epoch_key) = (Some(guard), key);
     }
     let memory = send.memory.get_or_insert_default();
     if memory.offered.is_none() {
-        let (domain, data) = (worker.domain_of(lane.iface), (at, send.data.len()));
+        let data = (at, send.data.len());
         let prot = match worker.proto().rules.reads {
             true => UCP_MEM_MAP_PROT_REMOTE_READ,
             false => 0,

@@ -20,7 +20,7 @@ use crate::uct::base::pending::PendingGroup;
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::cuda::copies::Copies;
 use crate::uct::cuda::iface::single;
-use crate::uct::internal::{DeviceAccess, InternalIface};
+use crate::uct::internal::{DeviceMapping, InternalIface};
 use crate::uct::local::{self, ProcessName};
 use crate::{ucs_diag, ucs_error};
 use core::any::Any;
@@ -384,11 +384,11 @@ impl InternalIface for CudaIpcIface {
     unsafe fn device_access(
         ep: &EpBox<Self>,
         rkey: uct_rkey_t,
-        remote: u64,
+        (remote, length): (u64, usize),
         near: usize,
-    ) -> Result<DeviceAccess> {
+    ) -> Result<DeviceMapping> {
         // SAFETY: by the caller's promise.
-        let key = unsafe { CudaIpcEp::key(ep, rkey, remote, 0) }?;
+        let key = unsafe { CudaIpcEp::key(ep, rkey, remote, length) }?;
         let (face, shared) = (ep.face(), &ep.face().shared);
         let (mapped, mapping): (usize, Option<Arc<dyn Any + Send + Sync>>) =
             if key.owner == shared.membership.name {
@@ -403,9 +403,10 @@ impl InternalIface for CudaIpcIface {
                 (memory.address, Some(memory))
             };
         let mapped_offset = (mapped as isize).wrapping_sub(key.base as isize);
-        Ok(DeviceAccess {
+        Ok(DeviceMapping {
             transport: UCT_DEVICE_TL_CUDA_IPC,
             element: mapped_offset.to_ne_bytes(),
+            mapped: ((remote as usize).wrapping_add_signed(mapped_offset), length),
             mapping,
         })
     }
