@@ -595,7 +595,9 @@ impl Ep {
     unsafe fn free(ep: EpRef) {
         // Completions of the transports may unpin once more, and must not free again.
         ep.pins.set(1);
-        ep.send_queue.replace_queue(FrontQueue::new());
+        if ep.has_queue() {
+            ep.send_queue.replace_queue(FrontQueue::new());
+        }
         ep.report_replies();
         for lane in ep.lanes() {
             let by_lane = &ep.worker().endpoints().by_lane;
