@@ -179,6 +179,7 @@ static void many_unexpected(void)
     static const ucp_request_param_t plain;
     ucs_status_ptr_t sends[COUNT];
     ucp_tag_recv_info_t info;
+    long asked;
     int i;
 
     draw(expected, COUNT * LENGTH, 5);
@@ -195,12 +196,15 @@ static void many_unexpected(void)
         return;
     }
     store(DEVICE, 0, expected, COUNT * LENGTH);
+    asked = fake_cuda_calls("cuIpcGetMemHandle");
     for (i = 0; i < COUNT; ++i) {
         sends[i] = ucp_tag_send_nbx(ep, memory[DEVICE] + i * LENGTH, LENGTH, i, &plain);
     }
     for (i = 0; i < COUNT; ++i) {
         CHECK_OK(ended(sends[i]));
     }
+    /* The driver has told the allocation's handle before. */
+    CHECK(!direct || fake_cuda_calls("cuIpcGetMemHandle") == asked);
     meet();
     OK("unexpected messages");
 }

@@ -6,7 +6,8 @@ use super::config;
 use super::iface::{self, CudaIpcIface};
 use super::wire::{self, KEY_LEN, Key};
 use crate::c::*;
-use crate::sys::cuda::{Allocation, Driver, IpcHandle, Streams};
+use crate::sys::cuda::{Allocation, Driver, DriverError, IpcHandle, Streams};
+use crate::sys::lock::Mutex;
 use crate::ucs::config::{Config, Table, var};
 use crate::ucs::status::Failure;
 use crate::ucs::{Result, Status};
@@ -20,6 +21,7 @@ use crate::uct::local::{self, Membership, ProcessName};
 use crate::{ucs_debug, ucs_diag, ucs_error};
 use core::ffi::c_void;
 use core::fmt;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 pub const NAME: &str = "cuda_ipc";
@@ -38,6 +40,30 @@ pub struct Shared {
     pub streams: Streams,
     pub cache: Cache,
     pub membership: Membership,
+    handles: Handles,
+}
+
+/// Handles of own allocations, the newest first. The number of an allocation never comes again, nor does its handle change.
+#[derive(Default)]
+struct Handles(Mutex<VecDeque<(u64, IpcHandle)>>);
+
+impl Handles {
+    /// Most that are kept. Programs send from few allocations at a time.
+    const MOST: usize = 64;
+
+    /// The handle of an allocation, which the driver is asked for once.
+    fn of(&self, driver: Driver, of: &Allocation) -> core::result::Result<IpcHandle, DriverError> {
+        let find =
+            |all: &VecDeque<(u64, IpcHandle)>| all.iter().find(|(id, _)| *id == of.id).copied();
+        if let Some((_, handle)) = find(&self.0.lock()) {
+            return Ok(handle);
+        }
+        let handle = driver.export(of)?;
+        let mut all = self.0.lock();
+        all.truncate(Self::MOST - 1);
+        all.push_front((of.id, handle));
+        Ok(handle)
+    }
 }
 
 /// What a memory handle points to: a registered part of an allocation.
@@ -89,6 +115,7 @@ impl Component for CudaIpcComponent {
                 streams: Streams::new(driver),
                 cache: Cache::new(driver, regions, bytes),
                 membership,
+                handles: Handles::default(),
             }),
         }))
     }
@@ -207,7 +234,7 @@ impl Md for CudaIpcMd {
             ));
             return Err(Status::INVALID_ADDR);
         };
-        let handle = driver.export(&of).map_err(|e| {
+        let handle = self.shared.handles.of(driver, &of).map_err(|e| {
             ucs_diag!(
                 "{NAME}: the driver has no handle for other processes of the memory at {address:#x}: {e}; memory of cudaMalloc() has one"
             );
