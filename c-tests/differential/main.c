@@ -5,7 +5,10 @@
  * COUNT programs from seed FIRST on, all of one block (plan.h); process r writes FOLDER/r, one line an
  * operation and "end SEED" after each program. The same seeds on another library have to give the same files.
  * DIFFERENTIAL_BREAK=SEED falsifies one received byte of that program: the test of the comparison.
+ * DIFFERENTIAL_OTHER=FOLDER has the libraries of processes 1 and 3, DIFFERENTIAL_TLS and DIFFERENTIAL_DEVICE what they
+ * all use then (tests/interop).
  * Exit status 0: all ran; 1: something cannot be; 3: a program did not end. */
+#define _GNU_SOURCE
 #include "family.h"
 
 #include <errno.h>
@@ -339,11 +342,28 @@ static void set(const char *name, const char *value)
     }
 }
 
+/* Begins this program again as process `rank`, on the libraries of the folder `other`. */
+static void begin_again(char **argv, const char *other, unsigned rank, int shared)
+{
+    char number[2][16];
+
+    snprintf(number[0], sizeof(number[0]), "%u", rank);
+    snprintf(number[1], sizeof(number[1]), "%d", shared);
+    set("DIFFERENTIAL_RANK", number[0]);
+    set("DIFFERENTIAL_SHARED", number[1]);
+    set("LD_LIBRARY_PATH", other);
+    execv("/proc/self/exe", argv);
+    STOP("%s: %s", argv[0], strerror(errno));
+}
+
 int main(int argc, char **argv)
 {
+    const char *other = getenv("DIFFERENTIAL_OTHER"), *rank = getenv("DIFFERENTIAL_RANK");
+    const char *device = getenv("DIFFERENTIAL_DEVICE");
     pid_t children[MAX_PROCESSES];
     uint64_t first;
     unsigned i;
+    int shared;
 
     if (argc != 4) {
         fprintf(stderr, "usage: %s FIRST COUNT FOLDER\n", argv[0]);
@@ -352,19 +372,30 @@ int main(int argc, char **argv)
     first = strtoull(argv[1], NULL, 10);
     world.config = plan_config(first);
     world.show_pending = show_pending;
-    world.shared = mmap(NULL, sizeof(*world.shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    shared = rank ? atoi(getenv("DIFFERENTIAL_SHARED")) : memfd_create("differential", 0);
+    if (shared < 0 || (!rank && ftruncate(shared, sizeof(*world.shared)) != 0)) {
+        return 2;
+    }
+    world.shared = mmap(NULL, sizeof(*world.shared), PROT_READ | PROT_WRITE, MAP_SHARED, shared, 0);
     if (world.shared == MAP_FAILED) {
         return 2;
     }
     set("UCX_TLS", world.config.tls);
-    set("UCX_NET_DEVICES", "lo");
+    set("UCX_NET_DEVICES", device ? device : "lo");
     set("UCX_RNDV_THRESH", world.config.rndv_thresh);
     set("UCX_RNDV_SCHEME", world.config.rndv_scheme);
     set("UCX_ZCOPY_THRESH", world.config.zcopy_thresh);
+    if (rank) {
+        world.rank = atoi(rank);
+        return run_process(first, strtoul(argv[2], NULL, 10), argv[3]);
+    }
     for (i = 0; i < world.config.processes; ++i) {
         children[i] = fork();
         if (children[i] == 0) {
             world.rank = i;
+            if (other && i % 2) {
+                begin_again(argv, other, i, shared);
+            }
             exit(run_process(first, strtoul(argv[2], NULL, 10), argv[3]));
         }
     }

@@ -24,6 +24,7 @@ config_t plan_config(uint64_t seed)
     config.processes = PICK(&numbers, processes);
     config.nodes = config.processes + (percent(&numbers, 35) ? 1 + below(&numbers, 2) : 0);
     config.tls = PICK(&numbers, tls);
+    config.tls = getenv("DIFFERENTIAL_TLS") ? getenv("DIFFERENTIAL_TLS") : config.tls;
     config.rndv_thresh = PICK(&numbers, rndv_thresh);
     config.rndv_scheme = PICK(&numbers, rndv_scheme);
     config.zcopy_thresh = PICK(&numbers, zcopy_thresh);

@@ -9,6 +9,7 @@ BEGIN, END = "<!-- by tests/interop --long --record -->\n", "<!-- end -->\n"
 KINDS = {"messages with": ("by worker address", "server, client"), "sockets with": ("by socket address", "server, client"),
          "modes with": ("modes of error handling", "server, client"), "perftest of": ("ucx_perftest", "server, client"),
          "programs of": ("io_demo", "server, client"), "upgrade from": ("rolling upgrade", "servers, client"), "mpi of": ("MPI", "ranks"),
+         "seeds with": ("random programs", "processes in turn"),
          "ends of": ("end of the peer", "server, client"), "deaths of": ("its end in operations", "server, client")}
 
 
