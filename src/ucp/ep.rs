@@ -653,14 +653,23 @@ impl Ep {
     }
 
     /// Sends the queue, with a task in front of it. `NO_RESOURCE` when the transport has no room.
-    fn pump(&self, mut first: Option<Task>) -> Result<()> {
+    fn pump(&self, first: Option<Task>) -> Result<()> {
+        // Until the last task is done or back in the queue, tasks that are posted meanwhile stay behind.
+        self.send_queue.set_blocked(true);
+        let result = self.send_tasks(first);
+        self.send_queue.set_blocked(false);
+        if result == Ok(true) {
+            self.on_queue_empty();
+        }
+        result.map(drop)
+    }
+
+    /// Sends a task and those that are queued. Returns whether all were sent, `NO_RESOURCE` if the transport has no room.
+    fn send_tasks(&self, mut first: Option<Task>) -> Result<bool> {
         while self.may_send() && !self.send_queue.is_held() {
             let Some(mut task) = first.take().or_else(|| self.send_queue.pop_front()) else {
-                self.on_queue_empty();
-                return Ok(());
+                return Ok(true);
             };
-            // Until the task is done or back in the queue, tasks that are posted meanwhile stay behind it.
-            self.send_queue.set_blocked(true);
             let result = if self.is_loopback() {
                 self.worker()
                     .endpoints()
@@ -669,7 +678,6 @@ impl Ep {
             } else {
                 self.step(&mut task)
             };
-            self.send_queue.set_blocked(false);
             match result {
                 Ok(TaskStep::Done) => {}
                 Ok(TaskStep::More) => self.send_queue.push_back(task),
@@ -687,7 +695,7 @@ impl Ep {
         if let Some(task) = first {
             self.send_queue.push_front(task);
         }
-        Ok(())
+        Ok(false)
     }
 
     /// The rest of a task will not come: tells the peer, if that knows of it. Where the endpoint failed, it hears of that.

@@ -150,6 +150,12 @@ impl SendQueue {
         (len < self.short_limit_unlocked.get()).then(|| self.route.get())
     }
 
+    /// The route of a short message with `len` bytes of payload that is being sent from the queue.
+    #[inline]
+    pub fn short_route_in_turn(&self, len: usize) -> Option<ShortRoute> {
+        (len < self.clear_limit.get()).then(|| self.route.get())
+    }
+
     /// Whether a message may be sent now without overtaking a queued one.
     #[inline]
     pub fn is_clear(&self) -> bool {

@@ -33,10 +33,9 @@ pub fn start(
     mut kind: MessageKind,
     policy: RndvPolicy,
 ) -> Result<Posted> {
-    if let (Some(word), Data::Contig { ptr, len }) = (kind.word(), &data)
-        && policy != RndvPolicy::Always
-        // SAFETY: data of a call are readable as long as it lasts.
-        && let Some(sent) = try_short(ep, kind.id(), word, unsafe { Payload::new(*ptr, *len) })
+    if policy != RndvPolicy::Always
+        && let Some((word, payload)) = short_message(&kind, &data)
+        && let Some(sent) = try_short(ep, kind.id(), word, payload)
     {
         sent?;
         return immediate(ep.worker(), param, Info::default());
@@ -91,6 +90,16 @@ pub fn start(
     settle(req, param)
 }
 
+/// The header and the data of a message that may be short: the header is a word, the data one block.
+#[inline]
+fn short_message<'a>(kind: &MessageKind, data: &'a Data) -> Option<(u64, Payload<'a>)> {
+    match data {
+        // SAFETY: readable as long as the call or the request lasts.
+        Data::Contig { ptr, len } => Some((kind.word()?, unsafe { Payload::new(*ptr, *len) })),
+        _ => None,
+    }
+}
+
 /// Tries to send a message of an eight-byte header and a payload as one transport message. Most messages are such, and
 /// this is their whole path. Returns `None` when the message has to be queued or
 /// sent by another protocol.
@@ -136,6 +145,15 @@ fn try_route(
     }
 }
 
+/// As `try_short`, for a message at the head of the queue. Returns `None` for one that is not short.
+#[inline]
+fn short_in_turn(ep: &Ep, send: &SendOp) -> Option<Result<()>> {
+    let (word, payload) = short_message(&send.kind, &send.data)?;
+    let route = ep.send_queue.short_route_in_turn(payload.len())?;
+    // Without room the message keeps its place.
+    Some(try_route(ep, route, send.kind.id(), word, payload).unwrap_or(Err(Status::NO_RESOURCE)))
+}
+
 /// Sends a short synchronous message from a contiguous buffer. Returns `None` when the general path is needed. The
 /// request may be over already.
 #[inline]
@@ -178,8 +196,20 @@ pub fn try_sync(ep: &Ep, (buffer, len): (*mut u8, usize), tag: u64) -> Option<Re
 
 /// As `try_short`, for a message that is longer than a short message and is sent by a buffered copy,
 /// after any number of header words.
-#[inline(never)]
+#[inline]
 pub fn try_whole<const WORDS: usize>(
+    ep: &Ep,
+    id: AmId,
+    header: [u64; WORDS],
+    payload: Payload<'_>,
+) -> Option<Result<()>> {
+    ep.send_queue.short_route(0)?;
+    whole_at_once(ep, id, header, payload)
+}
+
+/// Sends a message that nothing holds back by a buffered copy, if its length allows.
+#[inline(never)]
+fn whole_at_once<const WORDS: usize>(
     ep: &Ep,
     id: AmId,
     header: [u64; WORDS],
@@ -188,7 +218,6 @@ pub fn try_whole<const WORDS: usize>(
     let len = payload.len();
     let header = header.map(u64::to_le_bytes);
     let head = size_of_val(&header);
-    ep.send_queue.short_route(0)?;
     let lane = ep.lane();
     let by = &lane.thresholds;
     let mapped = match id {
@@ -295,6 +324,11 @@ impl Operation for SendOp {
         let len = send.data.len();
         match send.stage {
             Stage::Whole => {
+                if let Some(result) = short_in_turn(ep, send) {
+                    result?;
+                    sent(ep, req, send);
+                    return Ok(TaskStep::Done);
+                }
                 let sync = if send.kind.waits_for_match() {
                     ep.name_request(req)
                 } else {
