@@ -8,7 +8,7 @@ use crate::verbs::{until, with_failures};
 use ferrucx::c::verbs::*;
 use ferrucx::c::*;
 use ferrucx::sys::verbs::{
-    Access, AddressHandle, Caps, CompletionQueue, DatagramPair, Device, Region,
+    Access, AddressHandle, Caps, CompletionQueue, Completions, DatagramPair, Device, Region,
 };
 use ferrucx::uct::ib::wire::{DeviceAddr, Link};
 use std::ptr::null_mut;
@@ -297,9 +297,8 @@ impl Stranger {
         };
         // SAFETY: the memory lives until the completion, which is waited for.
         unsafe { self.pair.post(&mut request) }.unwrap();
-        // SAFETY: plain integers.
-        let mut done: [ibv_wc; 1] = unsafe { std::mem::zeroed() };
-        while self.queue.poll(&mut done).unwrap() == 0 {}
+        let mut done = Completions::<1>::new();
+        while self.queue.poll(&mut done).unwrap().is_empty() {}
     }
 }
 

@@ -8,7 +8,7 @@ use ferrucx::abi::uct::{ep, iface, md};
 use ferrucx::c::verbs::*;
 use ferrucx::c::*;
 use ferrucx::sys::verbs::{
-    Access, Caps, CompletionQueue, Device, QueuePair, ReceiveQueue, Region, Route,
+    Access, Caps, CompletionQueue, Completions, Device, QueuePair, ReceiveQueue, Region, Route,
 };
 use ferrucx::uct::ib::wire::{DeviceAddr, EpAddr, Link};
 use std::ptr::{null, null_mut};
@@ -193,10 +193,13 @@ impl Stranger {
         request.send_flags = IBV_SEND_SIGNALED;
         // SAFETY: the memory lives until the completion, which is waited for.
         unsafe { self.pair.post(&mut request) }.unwrap();
-        // SAFETY: plain integers.
-        let mut done: [ibv_wc; 1] = unsafe { std::mem::zeroed() };
-        until(&[side], || self.queue.poll(&mut done).unwrap() == 1);
-        done[0].status
+        let (mut done, mut status) = (Completions::<1>::new(), None);
+        until(&[side], || {
+            let came = self.queue.poll(&mut done).unwrap();
+            status = came.first().map(|completion| completion.status);
+            status.is_some()
+        });
+        status.unwrap()
     }
 }
 

@@ -52,6 +52,17 @@ impl Drop for Channel {
 type PollQueue = unsafe extern "C" fn(*mut ibv_cq, c_int, *mut ibv_wc) -> c_int;
 type PostSend = unsafe extern "C" fn(*mut ibv_qp, *mut ibv_send_wr, *mut *mut ibv_send_wr) -> c_int;
 
+/// Room for completions that are taken off at a time.
+pub struct Completions<const N: usize>([MaybeUninit<ibv_wc>; N]);
+
+impl<const N: usize> Completions<N> {
+    #[allow(clippy::new_without_default)]
+    #[inline(always)]
+    pub const fn new() -> Completions<N> {
+        Completions([const { MaybeUninit::uninit() }; N])
+    }
+}
+
 /// A completion queue with a channel of its own.
 pub struct CompletionQueue {
     queue: NonNull<ibv_cq>,
@@ -87,12 +98,18 @@ impl CompletionQueue {
         self.channel.raw_fd()
     }
 
-    /// Takes completions off; answers how many of `into` are filled.
-    #[inline]
-    pub fn poll(&self, into: &mut [ibv_wc]) -> io::Result<usize> {
-        // SAFETY: a live queue and so many writable completions.
-        let n = unsafe { (self.poll)(self.queue.as_ptr(), into.len() as c_int, into.as_mut_ptr()) };
-        usize::try_from(n).map_err(|_| errno())
+    /// Takes as many completions off as there is room for in `into`.
+    #[inline(always)]
+    pub fn poll<'a, const N: usize>(
+        &self,
+        into: &'a mut Completions<N>,
+    ) -> io::Result<&'a [ibv_wc]> {
+        let room = into.0.as_mut_ptr().cast::<ibv_wc>();
+        // SAFETY: a live queue and room for so many.
+        let n = unsafe { (self.poll)(self.queue.as_ptr(), N as c_int, room) };
+        let count = usize::try_from(n).map_err(|_| errno())?.min(N);
+        // SAFETY: the driver has written so many.
+        Ok(unsafe { core::slice::from_raw_parts(room, count) })
     }
 
     /// Asks for one event on the channel at the next completion.

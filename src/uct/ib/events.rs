@@ -16,7 +16,14 @@ use std::sync::{Arc, Weak};
 struct Shared {
     failed: AtomicBool,
     /// Of the interfaces on the device.
-    wakes: Mutex<Vec<Weak<EventFd>>>,
+    told: Mutex<Told>,
+}
+
+/// What interfaces are told by that the device has failed.
+#[derive(Default)]
+struct Told {
+    wakes: Vec<Weak<EventFd>>,
+    flags: Vec<Weak<AtomicBool>>,
 }
 
 /// Listens to the events of a device until it is dropped.
@@ -69,24 +76,37 @@ impl Watch {
 
     /// Signals `wake` when the device fails.
     pub fn wake_on_failure(&self, wake: &Arc<EventFd>) {
-        let mut wakes = self.shared.wakes.lock();
-        wakes.retain(|wake| wake.strong_count() > 0);
-        wakes.push(Arc::downgrade(wake));
+        let mut told = self.shared.told.lock();
+        told.wakes.retain(|wake| wake.strong_count() > 0);
+        told.wakes.push(Arc::downgrade(wake));
         if self.has_failed() {
             wake.signal();
+        }
+    }
+
+    /// Sets `flag` when the device fails.
+    pub fn set_on_failure(&self, flag: &Arc<AtomicBool>) {
+        let mut told = self.shared.told.lock();
+        told.flags.retain(|flag| flag.strong_count() > 0);
+        told.flags.push(Arc::downgrade(flag));
+        if self.has_failed() {
+            flag.store(true, Ordering::Relaxed);
         }
     }
 }
 
 impl Shared {
     fn fail(&self) {
-        let wakes = self.wakes.lock();
+        let told = self.told.lock();
         // Relaxed: see `has_failed`; the lock orders it for those that come later.
         self.failed.store(true, Ordering::Relaxed);
-        wakes
-            .iter()
-            .filter_map(Weak::upgrade)
-            .for_each(|wake| wake.signal());
+        for flag in told.flags.iter().filter_map(Weak::upgrade) {
+            // Release: who sees the flag sees the failure.
+            flag.store(true, Ordering::Release);
+        }
+        for wake in told.wakes.iter().filter_map(Weak::upgrade) {
+            wake.signal();
+        }
     }
 }
 

@@ -148,8 +148,17 @@ impl Request {
     }
 }
 
+/// The key of the memory that these blocks are in.
+#[inline(always)]
+fn key_of(blocks: &uct_iov_t) -> Result<u32> {
+    if blocks.buffer.is_null() {
+        return Err(Status::INVALID_PARAM);
+    }
+    // SAFETY: null or a live handle of the domain's.
+    Ok(unsafe { Region::of_c(&blocks.memh) }?.local_key())
+}
+
 /// The entries of blocks that stand apart.
-#[inline(never)]
 fn fill(list: &mut [ibv_sge], blocks: &uct_iov_t, key: u32) {
     for (i, place) in list.iter_mut().enumerate() {
         let at = blocks.buffer.cast::<u8>();
@@ -169,15 +178,31 @@ impl Parts {
         self.request.num_sge = 1;
     }
 
-    /// Its list has the user's blocks, at most `max`, behind the first entry if there is one. `INVALID_PARAM` for more, and
-    /// without a memory handle.
-    #[inline]
-    pub fn blocks(&mut self, first: Option<ibv_sge>, iov: Iov<'_>, max: usize) -> Result<()> {
+    /// Its list has the user's blocks, at most `max`, behind the first entry if there is one. Their bytes. `INVALID_PARAM` for
+    /// more, without a memory handle, and without an address.
+    #[inline(always)]
+    pub fn blocks(&mut self, first: Option<ibv_sge>, iov: Iov<'_>, max: usize) -> Result<usize> {
         let mut count = 0;
         if let Some(first) = first {
             self.list[0] = first;
             count = 1;
         }
+        if let [e] = iov.entries()
+            && e.count == 1
+            && e.length != 0
+            && max != 0
+        {
+            self.list[count] = entry(e.buffer.cast(), e.length, key_of(e)?);
+            self.request.num_sge = count as i32 + 1;
+            return Ok(e.length);
+        }
+        self.many_blocks(count, iov, max)
+    }
+
+    /// As `blocks`, behind `count` entries.
+    #[inline(never)]
+    fn many_blocks(&mut self, mut count: usize, iov: Iov<'_>, max: usize) -> Result<usize> {
+        let total = iov.total()?;
         let most = (count + max).min(MAX_SGES);
         for e in iov.entries() {
             if e.length == 0 || e.count == 0 {
@@ -187,17 +212,11 @@ impl Parts {
             if blocks > most - count {
                 return Err(Status::INVALID_PARAM);
             }
-            // SAFETY: null or a live handle of the domain's.
-            let key = unsafe { Region::of_c(&e.memh) }?.local_key();
-            if e.count == 1 {
-                self.list[count] = entry(e.buffer.cast(), e.length, key);
-            } else {
-                fill(&mut self.list[count..count + blocks], e, key);
-            }
+            fill(&mut self.list[count..count + blocks], e, key_of(e)?);
             count += blocks;
         }
         self.request.num_sge = count as i32;
-        Ok(())
+        Ok(total)
     }
 
     /// The first entry is this one.
@@ -252,23 +271,6 @@ impl Parts {
         self.finish(opcode, 0)
     }
 }
-
-/// Room for a completion.
-pub const NO_COMPLETION: ibv_wc = ibv_wc {
-    wr_id: 0,
-    status: 0,
-    opcode: 0,
-    vendor_err: 0,
-    byte_len: 0,
-    imm_data: 0,
-    qp_num: 0,
-    src_qp: 0,
-    wc_flags: 0,
-    pkey_index: 0,
-    slid: 0,
-    sl: 0,
-    dlid_path_bits: 0,
-};
 
 /// Receive buffers that are posted at a time.
 pub const RECEIVES: usize = 16;

@@ -12,7 +12,7 @@ use super::iface::{Face, NEXT_ID};
 use crate::c::verbs::*;
 use crate::sys::verbs::{Poster, QueuePair};
 use crate::ucs::fork::Stamp;
-use crate::ucs::sync::{AtomicI32, AtomicU32, Ordering};
+use crate::ucs::sync::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 use crate::ucs_diag;
 use crate::uct::base::copy::{SHORT, copy_short_apart};
 use crate::uct::base::deferred_work::{self, DeferredWork, Registration};
@@ -210,13 +210,13 @@ pub struct Chain {
     /// Connections whose requests were refused when they had waited.
     refused: RefCell<Vec<u64>>,
     /// Set when there is one.
-    has_refused: Rc<Cell<bool>>,
+    attention: Arc<AtomicBool>,
     made_by: Stamp,
 }
 
 impl Chain {
-    /// Up to `limit` requests wait; none does with 1. `has_refused` is set when there is something for `next_refused`.
-    pub fn new(limit: usize, has_refused: Rc<Cell<bool>>) -> Chain {
+    /// Up to `limit` requests wait; none does with 1. `attention` is set when there is something for `next_refused`.
+    pub fn new(limit: usize, attention: Arc<AtomicBool>) -> Chain {
         let slot = || Slot {
             request: ops::send(&mut [], IBV_SEND_INLINE),
             entry: ops::entry(core::ptr::null(), 0, 0),
@@ -256,7 +256,7 @@ impl Chain {
             at_once: Cell::new(0),
             registration: OnceCell::new(),
             refused: RefCell::default(),
-            has_refused,
+            attention,
             made_by: Stamp::now(),
         }
     }
@@ -442,7 +442,7 @@ impl Chain {
     fn note_refused(&self, e: &io::Error) {
         ucs_diag!("rc_verbs: chained work requests are refused: {e}");
         self.refused.borrow_mut().push(self.last.get());
-        self.has_refused.set(true);
+        self.attention.store(true, Ordering::Relaxed);
     }
 
     /// Posts what waits.

@@ -33,35 +33,96 @@ pub enum State {
     Failed(Status),
 }
 
-/// What has to be done when a work request is complete.
-pub enum Work {
-    /// Give the copy back.
-    Copied { _desc: OwnedDesc },
-    /// Tell the user.
-    Zcopy { comp: Completion },
-    /// Tell the user, and give the header's copy back.
-    WithHeader { comp: Completion, desc: OwnedDesc },
-    /// Hand the bytes that were read to the user.
-    Get {
-        desc: OwnedDesc,
+/// What has to be done when a work request is complete: the bytes that came are used, their buffer is given back, the user
+/// is told.
+pub struct Work {
+    pub read: Read,
+    /// What the device reads or writes.
+    pub desc: Option<OwnedDesc>,
+    pub comp: Completion,
+}
+
+/// What a work request has read into its buffer.
+#[derive(Clone, Copy)]
+pub enum Read {
+    Nothing,
+    /// Bytes for the user.
+    Bytes {
         unpack: Unpack,
         len: u32,
-        comp: Completion,
     },
-    /// Hand the word that was there to the user.
-    Fetch {
-        desc: OwnedDesc,
-        result: *mut u64,
-        comp: Completion,
+    /// The word that was there, for the user.
+    Word {
+        to: *mut u64,
     },
-    /// Compare the owner's revocation epoch, read behind the user's data.
-    Guard {
-        desc: OwnedDesc,
+    /// The owner's revocation epoch, read behind the user's data, which has to have this value.
+    Epoch {
         value: u64,
-        comp: Completion,
     },
-    /// All before it is done.
-    Flush { comp: Completion },
+}
+
+impl Work {
+    /// The user is told.
+    pub fn tell(comp: Completion) -> Work {
+        Work {
+            read: Read::Nothing,
+            desc: None,
+            comp,
+        }
+    }
+
+    /// A copy is given back.
+    #[inline(always)]
+    pub fn copied(desc: OwnedDesc) -> Work {
+        Work {
+            read: Read::Nothing,
+            desc: Some(desc),
+            comp: Completion::NONE,
+        }
+    }
+
+    /// Ends the operation. The user is called: no borrow is held.
+    #[inline(always)]
+    pub fn finish(self, mut result: Result<()>) {
+        if let Some(desc) = self.desc {
+            if result.is_ok() {
+                // SAFETY: the device has written there what is to be read.
+                result = unsafe { self.read.from(desc.payload()) };
+            }
+            drop(desc);
+        }
+        self.comp.complete(result);
+    }
+}
+
+impl Read {
+    /// Uses what has come to a buffer, whose payload is aligned.
+    ///
+    /// # Safety
+    /// The device must have written it.
+    #[inline(always)]
+    unsafe fn from(self, payload: *mut u8) -> Result<()> {
+        match self {
+            Read::Nothing => Ok(()),
+            Read::Bytes { unpack, len } => {
+                // SAFETY: by the caller's promise there are so many.
+                unsafe { unpack.unpack_from(payload, len as usize) };
+                Ok(())
+            }
+            Read::Word { to } => {
+                // SAFETY: by the caller's promise there is one.
+                let word = unsafe { payload.cast::<u64>().read() };
+                // SAFETY: the user's place is writable.
+                unsafe { to.write_unaligned(word) };
+                Ok(())
+            }
+            Read::Epoch { value } => {
+                // SAFETY: by the caller's promise there is a word.
+                let is_current = unsafe { payload.cast::<u64>().read() } == value;
+                is_current.then_some(()).ok_or(Status::CANCELED)
+            }
+        }
+    }
 }
 
 struct Entry {
@@ -122,22 +183,42 @@ impl Works {
         unsafe { *self.ring.get() = ring };
     }
 
-    /// The number of the first entry's request.
+    /// The number of the request of an entry, the first one for 0, if there are so many.
     #[inline(always)]
-    fn first_number(&self) -> Option<u16> {
+    fn number(&self, at: usize) -> Option<u16> {
+        let first = self.first.get();
+        let is_there = at < self.end.get().wrapping_sub(first);
         // SAFETY: an entry.
-        (!self.is_empty()).then(|| unsafe { (*self.place(self.first.get())).number })
+        is_there.then(|| unsafe { (*self.place(first.wrapping_add(at))).number })
     }
 
     #[inline(always)]
     fn pop(&self) -> Option<Entry> {
-        if self.is_empty() {
-            return None;
-        }
+        // SAFETY: there is an entry.
+        (!self.is_empty()).then(|| unsafe { self.take() })
+    }
+
+    /// Takes the first entry.
+    ///
+    /// # Safety
+    /// There must be one.
+    #[inline(always)]
+    unsafe fn take(&self) -> Entry {
         let first = self.first.get();
         self.first.set(first.wrapping_add(1));
         // SAFETY: an entry, which nobody reads again.
-        Some(unsafe { self.place(first).read() })
+        unsafe { self.place(first).read() }
+    }
+
+    /// Takes the last entry back.
+    #[cold]
+    fn take_back(&self) {
+        let last = self.end.get().wrapping_sub(1);
+        if !self.is_empty() {
+            self.end.set(last);
+            // SAFETY: an entry, which nobody reads again.
+            drop(unsafe { self.place(last).read() });
+        }
     }
 }
 
@@ -145,6 +226,13 @@ impl Drop for Works {
     fn drop(&mut self) {
         while self.pop().is_some() {}
     }
+}
+
+/// Whether the request `at` is complete with the one that has this number: half of the numbers are before, half behind, and the
+/// entries are at most one queue long.
+#[inline(always)]
+fn is_complete(at: u16, number: u16) -> bool {
+    number.wrapping_sub(at) as i16 >= 0
 }
 
 /// Whether a work request has to have a completion of its own.
@@ -453,13 +541,18 @@ impl Conn {
         let (id, flags) = self.count(face, signal);
         request.wr_id = id;
         request.send_flags |= flags;
-        // SAFETY: by the caller's promise.
-        if let Err(e) = unsafe { self.pair.post(request) } {
-            return Err(self.uncount(face, &e));
-        }
+        let has_work = work.is_some();
+        // Before the call, over which it had to be kept otherwise.
         if let Some(work) = work {
             let number = self.posted.get();
             self.works.push(Entry { number, work });
+        }
+        // SAFETY: by the caller's promise.
+        if let Err(e) = unsafe { self.pair.post(request) } {
+            if has_work {
+                self.works.take_back();
+            }
+            return Err(self.uncount(face, &e));
         }
         Ok(())
     }
@@ -521,7 +614,7 @@ impl Conn {
         }
         if !comp.is_none() {
             let number = self.posted.get();
-            let work = Work::Flush { comp };
+            let work = Work::tell(comp);
             self.works.push(Entry { number, work });
         }
         Ok(())
@@ -530,7 +623,7 @@ impl Conn {
     /// A write of no bytes, which the peer's adapter acknowledges.
     fn post_marker(&self, face: &Face, comp: Completion) -> Result<()> {
         let mut request = crate::uct::ib::ops::write(&mut [], 0, 0, IBV_SEND_INLINE);
-        let work = (!comp.is_none()).then_some(Work::Flush { comp });
+        let work = (!comp.is_none()).then(|| Work::tell(comp));
         // SAFETY: the request names no memory.
         unsafe { self.post(face, &mut request, Signal::Always, work) }
     }
@@ -582,15 +675,32 @@ impl Conn {
     /// Whether something has to be done as the requests up to `number` are complete.
     #[inline(always)]
     pub fn has_work(&self, number: u16) -> bool {
-        // The entries are at most one queue long: half of the numbers are before, half behind.
-        let is_complete = |first: u16| number.wrapping_sub(first) as i16 >= 0;
-        self.works.first_number().is_some_and(is_complete)
+        self.works
+            .number(0)
+            .is_some_and(|at| is_complete(at, number))
+    }
+
+    /// As `has_work`, beside what has to be done first.
+    #[inline(always)]
+    pub fn has_more_work(&self, number: u16) -> bool {
+        self.works
+            .number(1)
+            .is_some_and(|at| is_complete(at, number))
     }
 
     /// What has to be done next.
-    #[inline(always)]
     pub fn next_work(&self) -> Option<Work> {
         Some(self.works.pop()?.work)
+    }
+
+    /// As `next_work`.
+    ///
+    /// # Safety
+    /// There must be something.
+    #[inline(always)]
+    pub unsafe fn take_work(&self) -> Work {
+        // SAFETY: by the caller's promise.
+        unsafe { self.works.take() }.work
     }
 
     /// A request has completed with an error; the queue pair has stopped.
@@ -639,7 +749,7 @@ impl Conn {
 
     fn finish_all(&self, status: Status) {
         while let Some(work) = self.next_work() {
-            finish(work, Err(status));
+            work.finish(Err(status));
         }
     }
 
@@ -672,56 +782,6 @@ fn meaning(status: u32) -> Status {
     }
 }
 
-/// Ends one operation. The user is called: no borrow is held.
-#[inline(always)]
-pub fn finish(work: Work, result: Result<()>) {
-    match work {
-        Work::Copied { .. } => {}
-        Work::Zcopy { comp } => comp.complete(result),
-        Work::WithHeader { comp, desc } => {
-            drop(desc);
-            comp.complete(result);
-        }
-        Work::Get {
-            desc,
-            unpack,
-            len,
-            comp,
-        } => {
-            if result.is_ok() {
-                // SAFETY: the device has written `len` bytes there.
-                unsafe { unpack.unpack_from(desc.payload(), len as usize) };
-            }
-            drop(desc);
-            comp.complete(result);
-        }
-        Work::Fetch {
-            desc,
-            result: to,
-            comp,
-        } => {
-            if result.is_ok() {
-                // SAFETY: the device has written eight bytes, aligned; the user's place is writable.
-                unsafe { to.write_unaligned(desc.payload().cast::<u64>().read()) };
-            }
-            drop(desc);
-            comp.complete(result);
-        }
-        Work::Guard { desc, value, comp } => {
-            // SAFETY: the device has written eight bytes, aligned.
-            let is_current = |()| unsafe { desc.payload().cast::<u64>().read() } == value;
-            let result = match result.map(is_current) {
-                Ok(true) => Ok(()),
-                Ok(false) => Err(Status::CANCELED),
-                Err(e) => Err(e),
-            };
-            drop(desc);
-            comp.complete(result);
-        }
-        Work::Flush { comp } => comp.complete(result),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -733,9 +793,7 @@ mod tests {
         let (mut pushed, mut popped) = (0, 0);
         for round in 0..200 {
             for _ in 0..1 + round % 7 {
-                let work = Work::Flush {
-                    comp: Completion::NONE,
-                };
+                let work = Work::tell(Completion::NONE);
                 works.push(Entry {
                     number: pushed,
                     work,
@@ -744,7 +802,7 @@ mod tests {
             }
             for _ in 0..round % 6 {
                 if popped < pushed {
-                    assert_eq!(works.first_number(), Some(popped));
+                    assert_eq!(works.number(0), Some(popped));
                     assert_eq!(works.pop().map(|entry| entry.number), Some(popped));
                     popped += 1;
                 }
@@ -754,6 +812,6 @@ mod tests {
             assert_eq!(entry.number, popped);
             popped += 1;
         }
-        assert!(popped == pushed && works.is_empty() && works.first_number().is_none());
+        assert!(popped == pushed && works.is_empty() && works.number(0).is_none());
     }
 }

@@ -12,14 +12,14 @@ use super::iface::{Face, SLOT_BITS, SLOT_SHIFT};
 use super::wire::{Kind, MESSAGE_LEN, Message};
 use crate::c::verbs::*;
 use crate::sys::eventfd::EventFd;
-use crate::sys::verbs::{AddressHandle, Caps, CompletionQueue, DatagramPair};
+use crate::sys::verbs::{AddressHandle, Caps, CompletionQueue, Completions, DatagramPair};
 use crate::ucs::async_ctx::{self, HandlerId, Mode};
 use crate::ucs::sync::{AtomicBool, AtomicU32, Ordering};
 use crate::ucs::{Result, Status};
 use crate::uct::base::desc::{DescPool, OwnedDesc};
 use crate::uct::ib::grh::{GRH_LEN, NO_VERSION};
 use crate::uct::ib::identity::Connected;
-use crate::uct::ib::ops::{self, NO_COMPLETION, ReceiveBatch};
+use crate::uct::ib::ops::{self, ReceiveBatch};
 use crate::uct::ib::way::{Way, Ways};
 use crate::uct::ib::wire::DEVICE_LEN;
 use crate::{ucs_diag, ucs_error};
@@ -60,7 +60,8 @@ const RECEIVE_ID: u64 = 1 << 63;
 struct Alarm {
     /// Ticks left; 0: it is off.
     left: AtomicU32,
-    due: AtomicBool,
+    /// The interface's `attention`.
+    due: Arc<AtomicBool>,
     wake: EventFd,
 }
 
@@ -164,7 +165,7 @@ impl Connector {
         let pool = DescPool::registered(BUFFER_LEN, 0, (1, 0), CHUNK, register);
         let alarm = Arc::new(Alarm {
             left: AtomicU32::new(0),
-            due: AtomicBool::new(false),
+            due: Arc::clone(&face.attention),
             wake: EventFd::new()?,
         });
         let weak = Arc::downgrade(&alarm);
@@ -237,15 +238,8 @@ impl Connector {
         self.alarm.wake.raw()
     }
 
-    /// Whether there is something to do that no completion tells of.
-    #[inline]
-    pub fn is_due(&self) -> bool {
-        self.alarm.due.load(Ordering::Relaxed)
-    }
-
-    /// It is being done.
+    /// What is due is being done.
     pub fn begin(&self) {
-        self.alarm.due.store(false, Ordering::Relaxed);
         self.alarm.wake.clear();
     }
 
@@ -391,9 +385,9 @@ impl Connector {
             return;
         }
         let clear = || {
-            let mut batch = [NO_COMPLETION; COMPLETIONS as usize];
-            while let Ok(n @ 1..) = queue.poll(&mut batch) {
-                let ours = batch[..n].iter().filter(|c| Connector::is_ours(c.wr_id));
+            let mut room = Completions::<{ COMPLETIONS as usize }>::new();
+            while let Ok(batch @ [_, ..]) = queue.poll(&mut room) {
+                let ours = batch.iter().filter(|c| Connector::is_ours(c.wr_id));
                 ours.for_each(|_| self.sent());
             }
         };

@@ -1,6 +1,6 @@
 //! The `rc_verbs` endpoint: it checks what the user gives and makes work requests of it.
 
-use super::conn::{Conn, Signal, State, Work};
+use super::conn::{Conn, Read, Signal, State, Work};
 use super::iface::{COPY_OFFSET, Face, RcIface};
 use super::wire::decode_iface;
 use crate::c::verbs::*;
@@ -194,7 +194,7 @@ impl RcEp {
         // SAFETY: nobody else uses it until it is posted.
         let parts = unsafe { face.request.parts() };
         parts.one(ops::entry(start, HEADER_LEN + len, desc.key()));
-        let work = Some(Work::Copied { _desc: desc });
+        let work = Some(Work::copied(desc));
         // SAFETY: the copy is part of the work.
         unsafe { ep.conn.post(face, parts.send(0), Signal::Sometimes, work) }?;
         Ok(len)
@@ -208,14 +208,14 @@ impl RcEp {
         comp: Completion,
     ) -> Result<Posted> {
         let face = ep.face();
-        let total = iov.total()?.checked_add(header.len());
-        if header.len() > face.settings.max_header || total.is_none_or(|n| n > face.max_bcopy()) {
-            return Err(Status::INVALID_PARAM);
-        }
         // SAFETY: nobody else uses it until it is posted.
         let parts = unsafe { face.request.parts() };
         let first = ops::entry(core::ptr::null(), 0, 0);
-        parts.blocks(Some(first), iov, face.caps.send_sges as usize - 1)?;
+        let data = parts.blocks(Some(first), iov, face.caps.send_sges as usize - 1)?;
+        let total = data.checked_add(header.len());
+        if header.len() > face.settings.max_header || total.is_none_or(|n| n > face.max_bcopy()) {
+            return Err(Status::INVALID_PARAM);
+        }
         ep.conn.ready_for_message(face)?;
         let desc = face.copies.get_registered()?.own();
         let start = desc.payload();
@@ -245,9 +245,10 @@ impl RcEp {
         } else {
             Signal::Always
         };
-        let work = match header {
-            Some(desc) => Work::WithHeader { comp, desc },
-            None => Work::Zcopy { comp },
+        let work = Work {
+            read: Read::Nothing,
+            desc: header,
+            comp,
         };
         // SAFETY: the user's memory is the device's until the completion is told, or a flush.
         unsafe { ep.conn.post(ep.face(), request, signal, Some(work)) }?;
@@ -321,7 +322,7 @@ impl RcEp {
         let parts = unsafe { face.request.parts() };
         parts.one(ops::entry(at, len, desc.key()));
         let request = parts.write(remote, rkey, 0);
-        let work = Some(Work::Copied { _desc: desc });
+        let work = Some(Work::copied(desc));
         // SAFETY: the copy is part of the work.
         unsafe { ep.conn.post(face, request, Signal::Sometimes, work) }?;
         Ok(len)
@@ -335,13 +336,12 @@ impl RcEp {
         comp: Completion,
     ) -> Result<Posted> {
         let face = ep.face();
-        let total = iov.total()?;
+        // SAFETY: nobody else uses it until it is posted.
+        let parts = unsafe { face.request.parts() };
+        let total = parts.blocks(None, iov, face.caps.send_sges as usize)?;
         if total > face.port.max_message {
             return Err(Status::INVALID_PARAM);
         }
-        // SAFETY: nobody else uses it until it is posted.
-        let parts = unsafe { face.request.parts() };
-        parts.blocks(None, iov, face.caps.send_sges as usize)?;
         ep.conn.ready(face)?;
         if total == 0 {
             return Ok(Posted::Done);
@@ -357,11 +357,11 @@ impl RcEp {
         rkey: u32,
         comp: Completion,
     ) -> Result<Posted> {
-        let face = ep.face();
+        let (face, conn) = (ep.face(), &*ep.conn);
         if len > face.settings.segment {
             return Err(Status::INVALID_PARAM);
         }
-        ep.conn.ready(face)?;
+        conn.ready(face)?;
         let desc = face.copies.get_registered()?.own();
         if len == 0 {
             // SAFETY: no byte is read.
@@ -372,16 +372,16 @@ impl RcEp {
         let parts = unsafe { face.request.parts() };
         parts.one(ops::entry(desc.payload(), len, desc.key()));
         let request = parts.read(remote, rkey);
-        let work = Some(Work::Get {
-            desc,
-            unpack,
-            // At most a segment.
-            len: len as u32,
+        // At most a segment.
+        let len = len as u32;
+        let work = Some(Work {
+            read: Read::Bytes { unpack, len },
+            desc: Some(desc),
             comp,
         });
         // SAFETY: the buffer is part of the work.
-        unsafe { ep.conn.post(face, request, Signal::Always, work) }?;
-        ep.conn.note_read();
+        unsafe { conn.post(face, request, Signal::Always, work) }?;
+        conn.note_read();
         Ok(Posted::InProgress)
     }
 
@@ -393,13 +393,12 @@ impl RcEp {
         comp: Completion,
     ) -> Result<Posted> {
         let face = ep.face();
-        let total = iov.total()?;
+        // SAFETY: nobody else uses it until it is posted.
+        let parts = unsafe { face.request.parts() };
+        let total = parts.blocks(None, iov, face.caps.send_sges as usize)?;
         if total > face.max_get() {
             return Err(Status::INVALID_PARAM);
         }
-        // SAFETY: nobody else uses it until it is posted.
-        let parts = unsafe { face.request.parts() };
-        parts.blocks(None, iov, face.caps.send_sges as usize)?;
         ep.conn.ready(face)?;
         if total == 0 {
             return Ok(Posted::Done);
@@ -428,9 +427,10 @@ impl RcEp {
         let parts = unsafe { face.request.parts() };
         parts.one(ops::entry(desc.payload(), size_of::<u64>(), desc.key()));
         let request = parts.read(guard.at, guard.rkey as u32);
-        let work = Some(Work::Guard {
-            desc,
-            value: guard.value,
+        let value = guard.value;
+        let work = Some(Work {
+            read: Read::Epoch { value },
+            desc: Some(desc),
             comp,
         });
         // SAFETY: the buffer is part of the work.
@@ -470,6 +470,7 @@ impl RcEp {
     }
 
     /// An addition, or with `swap` a swap of what equals `operand`; `to` gets the word that was there.
+    #[inline(always)]
     pub fn fetch(
         ep: &Ep,
         operand: u64,
@@ -478,22 +479,22 @@ impl RcEp {
         (remote, rkey): (u64, u32),
         comp: Completion,
     ) -> Result<Posted> {
-        let face = ep.face();
+        let (face, conn) = (ep.face(), &*ep.conn);
         RcEp::check_atomic(face, remote)?;
-        ep.conn.ready(face)?;
+        conn.ready(face)?;
         let desc = face.copies.get_registered()?.own();
         // SAFETY: nobody else uses it until it is posted.
         let parts = unsafe { face.request.parts() };
         parts.one(ops::entry(desc.payload(), size_of::<u64>(), desc.key()));
         let request = parts.atomic(operand, swap, remote, rkey);
-        let work = Some(Work::Fetch {
-            desc,
-            result: to,
+        let work = Some(Work {
+            read: Read::Word { to },
+            desc: Some(desc),
             comp,
         });
         // SAFETY: the buffer is part of the work.
-        unsafe { ep.conn.post(face, request, Signal::Always, work) }?;
-        ep.conn.note_read();
+        unsafe { conn.post(face, request, Signal::Always, work) }?;
+        conn.note_read();
         Ok(Posted::InProgress)
     }
 

@@ -13,8 +13,9 @@ use crate::c::*;
 use crate::sys::epoll::Epoll;
 use crate::sys::eventfd::EventFd;
 use crate::sys::random::random_bytes;
-use crate::sys::verbs::{Caps, CompletionQueue, QueuePair, ReceiveQueue};
+use crate::sys::verbs::{Caps, CompletionQueue, Completions, QueuePair, ReceiveQueue};
 use crate::ucs::config::{AUTO, Config};
+use crate::ucs::sync::{AtomicBool, Ordering};
 use crate::ucs::{Events, Failure, Result, Status};
 use crate::ucs_error;
 use crate::uct::api::{AtomicOp, AtomicWord, Completion, Iface, Pack, Posted, Unpack};
@@ -27,7 +28,7 @@ use crate::uct::base::worker::WorkerHandle;
 use crate::uct::ib::config::Settings;
 use crate::uct::ib::identity;
 use crate::uct::ib::md::Domain;
-use crate::uct::ib::ops::{MAX_SGES, NO_COMPLETION, Request};
+use crate::uct::ib::ops::{MAX_SGES, Request};
 use crate::uct::ib::port::Port;
 use crate::uct::ib::wire::{DEVICE_LEN, DeviceAddr, EP_LEN, HEADER_LEN};
 use crate::uct::internal::{EpochGuard, InternalIface};
@@ -82,12 +83,14 @@ pub struct RcIface {
     pub pending: PendingQueue,
     /// Completions that were taken off and are not handled yet.
     pub(super) held: RefCell<VecDeque<ibv_wc>>,
-    /// There may be something in `held`, in `grants`, or requests that were refused.
-    pub(super) has_more: Rc<Cell<bool>>,
+    /// There may be something in `held` or in `grants`.
+    pub(super) has_more: Cell<bool>,
     /// Connections that owe a grant and could not send it.
     pub(super) grants: RefCell<VecDeque<Rc<Conn>>>,
-    /// Where completions are polled to. Taken while polling, so that handlers that poll do not overtake.
-    pub(super) batch: Cell<Option<Box<[ibv_wc; BATCH]>>>,
+    /// Handlers that poll must not overtake.
+    pub(super) polling: Cell<bool>,
+    /// The next poll has to look for what no completion tells of.
+    pub(super) attention: Arc<AtomicBool>,
     /// The queue pair whose message is being handled.
     pub(super) receiving: Cell<u32>,
     /// The failure of the device was told.
@@ -185,9 +188,10 @@ impl RcIface {
             register(domain),
         );
         let device_reads = limits.max_qp_rd_atom.clamp(0, 255) as u8;
-        let has_more = Rc::new(Cell::new(false));
+        let attention = Arc::<AtomicBool>::default();
+        domain.watch.set_on_failure(&attention);
         let tl = RcIface {
-            chain: Chain::new(settings.batch as usize, Rc::clone(&has_more)),
+            chain: Chain::new(settings.batch as usize, Arc::clone(&attention)),
             request: Request::new(),
             connector: OnceCell::new(),
             conns: RefCell::new(Vec::new()),
@@ -212,9 +216,10 @@ impl RcIface {
             settings,
             pending: PendingQueue::new(),
             held: RefCell::new(VecDeque::new()),
-            has_more,
+            has_more: Cell::new(false),
             grants: RefCell::new(VecDeque::new()),
-            batch: Cell::new(Some(Box::new([NO_COMPLETION; BATCH]))),
+            polling: Cell::new(false),
+            attention,
             receiving: Cell::new(NO_PAIR),
             failure_told: Cell::new(false),
             events: OnceCell::new(),
@@ -442,11 +447,11 @@ impl Iface for RcIface {
 
     #[inline]
     fn progress(face: &Face) -> u32 {
-        RcIface::poll(face, true)
+        RcIface::poll::<true>(face)
     }
 
     fn progress_sends(face: &Face) -> u32 {
-        RcIface::poll(face, false)
+        RcIface::poll::<false>(face)
     }
 
     fn device_address(face: &Face) -> Result<Vec<u8>> {
@@ -673,17 +678,15 @@ impl Iface for RcIface {
         face.chain.flush(face);
         if face.queue.take_events()
             || !face.held.borrow().is_empty()
-            || face.connector.get().is_some_and(Connector::is_due)
-            || (face.domain.watch.has_failed() && !face.failure_told.get())
+            || face.attention.load(Ordering::Relaxed)
         {
             return Err(Status::BUSY);
         }
         face.queue.request_event()?;
-        let mut batch = [NO_COMPLETION; BATCH];
-        match face.queue.poll(&mut batch)? {
-            0 => Ok(()),
-            n => {
-                face.hold(&batch[..n]);
+        match face.queue.poll(&mut Completions::<BATCH>::new())? {
+            [] => Ok(()),
+            came => {
+                face.hold(came);
                 Err(Status::BUSY)
             }
         }

@@ -1,18 +1,19 @@
 //! Polling: completions become deliveries and ends of operations, grants leave, pending requests are served.
 
-use super::conn::{Conn, Signal, State, Work, finish};
+use super::conn::{Conn, Signal, State};
 use super::connector::Connector;
 use super::iface::{Face, GENERATION_SHIFT, NO_PAIR, RcIface, SLOT_BITS, SLOT_SHIFT, Slot};
 use crate::c::verbs::*;
+use crate::sys::verbs::Completions;
 use crate::ucs::Status;
-use crate::uct::ib::ops::NO_COMPLETION;
+use crate::ucs::sync::Ordering;
 use crate::uct::ib::wire::{GRANT_ONLY, Header};
 use crate::{ucs_diag, ucs_error};
 use core::cell::RefCell;
 use std::rc::Rc;
 
 /// Completions that are taken off at a time.
-pub const BATCH: usize = 16;
+pub const BATCH: usize = 64;
 
 /// The connection whose work request has this number.
 #[inline]
@@ -36,9 +37,9 @@ unsafe fn find_unguarded(conns: &RefCell<Vec<Slot>>, wr_id: u64) -> Option<&Rc<C
 impl RcIface {
     /// Takes all completions off, so that those of queue pairs that are gone take no room.
     pub fn clear_queue(&self) {
-        let mut batch = [NO_COMPLETION; BATCH];
-        while let Ok(n @ 1..) = self.queue.poll(&mut batch) {
-            self.hold(&batch[..n]);
+        let mut room = Completions::<BATCH>::new();
+        while let Ok(batch @ [_, ..]) = self.queue.poll(&mut room) {
+            self.hold(batch);
         }
     }
 
@@ -109,25 +110,23 @@ impl RcIface {
         if !conn.retire(face, number) || !conn.has_work(number) {
             return;
         }
-        let Some(work) = conn.next_work() else {
+        if conn.has_more_work(number) {
+            RcIface::finish_all(Rc::clone(conn), number);
             return;
-        };
-        if conn.has_work(number) {
-            RcIface::finish_all(work, Rc::clone(conn), number);
-        } else {
-            // The user is called, and may do anything.
-            finish(work, Ok(()));
         }
+        // SAFETY: it has work.
+        let work = unsafe { conn.take_work() };
+        // The user is called, and may do anything.
+        work.finish(Ok(()));
     }
 
-    /// The first work of many that have to be done as requests up to `number` are complete.
+    /// Does what has to be done as requests up to `number` are complete.
     #[inline(never)]
-    fn finish_all(first: Work, conn: Rc<Conn>, number: u16) {
-        finish(first, Ok(()));
+    fn finish_all(conn: Rc<Conn>, number: u16) {
         while conn.has_work(number)
             && let Some(work) = conn.next_work()
         {
-            finish(work, Ok(()));
+            work.finish(Ok(()));
         }
     }
 
@@ -166,14 +165,12 @@ impl RcIface {
         }
     }
 
-    /// Handles a completion that was just taken off, or keeps it and counts it in `kept`: messages stay once a handler has
-    /// asked for a pause.
+    /// Handles a completion that was just taken off, or keeps it: messages stay once a handler has asked for a pause.
     #[inline(always)]
-    fn handle_or_hold(face: &Face, completion: &ibv_wc, kept: &mut u32) {
+    fn handle_or_hold(face: &Face, completion: &ibv_wc) {
         let is_send = completion.wr_id & 1 != 0;
         if !is_send && face.base.internal.recv_paused.get() {
             face.hold(core::slice::from_ref(completion));
-            *kept += 1;
             return;
         }
         if completion.status != IBV_WC_SUCCESS {
@@ -188,72 +185,83 @@ impl RcIface {
     /// Handles what was held back.
     #[cold]
     fn handle_held(face: &Face) -> u32 {
-        let (mut count, mut kept) = (0, 0);
         let held = face.held.borrow().len();
         for _ in 0..held {
             let Some(completion) = face.held.borrow_mut().pop_front() else {
                 break;
             };
-            RcIface::handle_or_hold(face, &completion, &mut kept);
-            count += 1;
+            RcIface::handle_or_hold(face, &completion);
         }
-        count - kept
+        held as u32
     }
 
+    /// Handles what has completed: not messages, unless it `RECEIVES`.
     #[inline]
-    pub fn poll(face: &Face, receives: bool) -> u32 {
-        let Some(mut batch) = face.batch.take() else {
+    pub fn poll<const RECEIVES: bool>(face: &Face) -> u32 {
+        if face.polling.replace(true) {
             return 0;
-        };
+        }
         face.chain.begin_progress(face);
-        let (mut count, mut kept) = (0, 0);
-        face.base.internal.recv_paused.set(!receives);
+        let mut count = 0;
+        face.base.internal.recv_paused.set(!RECEIVES);
         if face.has_more.get() {
             count += RcIface::handle_held(face);
         }
-        let taken = match face.queue.poll(&mut *batch) {
-            Ok(n) => n.min(BATCH),
+        let mut room = Completions::<BATCH>::new();
+        let batch = match face.queue.poll(&mut room) {
+            Ok(batch) => batch,
             Err(e) => {
                 RcIface::fail_all(face, "its completion queue cannot be polled", Some(e));
-                0
+                &[]
             }
         };
-        for completion in &batch[..taken] {
-            RcIface::handle_or_hold(face, completion, &mut kept);
+        for completion in batch {
+            RcIface::handle_or_hold(face, completion);
         }
-        count += taken as u32 - kept;
+        count += batch.len() as u32;
         face.receiving.set(NO_PAIR);
-        if receives {
-            face.rx.top_up(taken == BATCH);
+        if RECEIVES {
+            face.rx.top_up(batch.len() == BATCH);
         }
         if face.has_more.get() {
             RcIface::do_more(face);
+            // What was kept is not done.
+            count = count.saturating_sub(face.held.borrow().len() as u32);
         }
-        if let Some(connector) = face.connector.get()
-            && connector.is_due()
-        {
-            RcIface::look(face, connector);
-        }
-        if face.domain.watch.has_failed() {
-            RcIface::fail_all(face, "the device has failed", None);
+        // Acquire: what it was set for is seen then.
+        if face.attention.load(Ordering::Acquire) {
+            RcIface::attend(face);
         }
         if !face.pending.is_empty() {
             count += face.pending.dispatch();
         }
         // What handlers sent.
         face.chain.flush(face);
-        face.batch.set(Some(batch));
+        face.polling.set(false);
         count
     }
 
-    /// What is seldom there: grants that are owed, and endpoints that have lost requests which were refused when they had
-    /// waited.
+    /// Grants that are owed.
     #[cold]
     fn do_more(face: &Face) {
         RcIface::send_grants(face);
         let has_grants = !face.grants.borrow().is_empty();
         face.has_more
             .set(has_grants || !face.held.borrow().is_empty());
+    }
+
+    /// What no completion tells of: handshakes, a device that has failed, and endpoints that have lost requests which were
+    /// refused when they had waited.
+    #[cold]
+    fn attend(face: &Face) {
+        // What is set from now on is for the next poll.
+        face.attention.store(false, Ordering::Relaxed);
+        if let Some(connector) = face.connector.get() {
+            RcIface::look(face, connector);
+        }
+        if face.domain.watch.has_failed() {
+            RcIface::fail_all(face, "the device has failed", None);
+        }
         while let Some(tag) = face.chain.next_refused() {
             if let Some(conn) = face.conn_of(tag) {
                 RcIface::fail(face, &conn, Status::IO_ERROR);

@@ -11,10 +11,10 @@ use super::wire::{
     Request, decode_ack,
 };
 use crate::c::verbs::*;
+use crate::sys::verbs::Completions;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use crate::uct::base::iface::EpLink;
-use crate::uct::ib::ops::NO_COMPLETION;
 use crate::uct::ib::retry::Retry;
 use crate::uct::ib::{grh, identity};
 
@@ -25,21 +25,21 @@ impl Engine {
     /// Handles one batch of completions. How many.
     #[inline]
     pub fn poll(&mut self) -> usize {
-        let mut batch = [NO_COMPLETION; BATCH];
-        let taken = match self.queue.poll(&mut batch) {
-            Ok(n) => n,
+        let mut room = Completions::<BATCH>::new();
+        let batch = match self.queue.poll(&mut room) {
+            Ok(batch) => batch,
             Err(e) => {
                 self.stop(&format!("its completion queue cannot be polled: {e}"));
-                0
+                &[]
             }
         };
-        for completion in &batch[..taken] {
+        for completion in batch {
             self.handle(completion);
         }
         if !self.acks.is_empty() {
             self.send_acks();
         }
-        taken
+        batch.len()
     }
 
     #[inline]
