@@ -187,27 +187,6 @@ impl AmTable {
         Some((short, handler.arg))
     }
 
-    /// Passes a message to the short handler of its id; `false` if `invoke` has to be called.
-    ///
-    /// # Safety
-    /// `data` must be readable for `len` bytes.
-    #[inline(always)]
-    pub unsafe fn invoke_short(&self, id: u8, data: *const u8, len: usize) -> bool {
-        let Some(rest) = len.checked_sub(size_of::<u64>()) else {
-            return false;
-        };
-        let Some((handler, arg)) = self.short(id, rest) else {
-            return false;
-        };
-        // SAFETY: by the caller's promise.
-        let word = unsafe { data.cast::<u64>().read_unaligned() };
-        // SAFETY: by the caller's promise, behind the word.
-        let rest = unsafe { Payload::new(data.wrapping_add(size_of::<u64>()), rest) };
-        // SAFETY: the handler with its argument, as set.
-        unsafe { handler(arg, word, rest) };
-        true
-    }
-
     /// Passes a message that stands in a descriptor to the handler of its id: to the short handler if that is for it, else,
     /// after `restore`, to the other. `false`: the user keeps the descriptor.
     ///

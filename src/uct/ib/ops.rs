@@ -219,6 +219,16 @@ impl Parts {
         Ok(total)
     }
 
+    /// Its list has this entry, then `rest`. `INVALID_PARAM` for more than there is room for.
+    pub fn all(&mut self, first: ibv_sge, rest: &[ibv_sge]) -> Result<()> {
+        let count = rest.len() + 1;
+        let room = self.list.get_mut(1..count).ok_or(Status::INVALID_PARAM)?;
+        room.copy_from_slice(rest);
+        self.list[0] = first;
+        self.request.num_sge = count as i32;
+        Ok(())
+    }
+
     /// The first entry is this one.
     pub fn set_first(&mut self, entry: ibv_sge) {
         self.list[0] = entry;
@@ -247,6 +257,13 @@ impl Parts {
     pub fn read(&mut self, remote_addr: u64, rkey: u32) -> &mut ibv_send_wr {
         self.request.wr.rdma = ibv_send_wr_rdma { remote_addr, rkey };
         self.finish(IBV_WR_RDMA_READ, 0)
+    }
+
+    /// A datagram to a queue pair.
+    #[inline(always)]
+    pub fn datagram(&mut self, to: ibv_send_wr_ud, flags: u32) -> &mut ibv_send_wr {
+        self.request.wr.ud = to;
+        self.finish(IBV_WR_SEND, flags)
     }
 
     /// A 64-bit addition, or with `swap` a swap of what equals `operand`. The word that was there comes to the list.
@@ -303,8 +320,12 @@ impl ReceiveBatch {
         self.len
     }
 
+    pub fn clear(&mut self) {
+        self.len = 0;
+    }
+
     /// Adds a request, if there is room.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, wr_id: u64, buffer: ibv_sge) {
         let at = self.len;
         if at < RECEIVES {

@@ -6,7 +6,7 @@ use super::conn::{Conn, Conns, Owner, RequestKey, State};
 use super::iface::UdIface;
 use super::receiver::{Received, Receiver};
 use super::sender::{Packet, Sender};
-use super::window::ReceiveWindow;
+use super::window::{Limits, ReceiveWindow};
 use super::wire::{CLOSE, ConnId, EpAddr, HEADER_LEN, Header, REQUEST, REQUEST_LEN, Request};
 use crate::sys::eventfd::EventFd;
 use crate::sys::lock::Mutex;
@@ -122,6 +122,29 @@ pub struct Parts {
     pub wake: EventFd,
 }
 
+/// A connection that is connected, and what sends its packets.
+pub struct Outgoing<'a> {
+    conn: &'a mut Conn,
+    pub sender: &'a mut Sender,
+    limits: &'a Limits,
+    now: u32,
+    active: &'a mut Vec<ConnId>,
+}
+
+impl Outgoing<'_> {
+    /// Sends a packet.
+    #[inline(always)]
+    pub fn send(self, id: u8, packet: Packet) -> Result<()> {
+        let conn = self.conn;
+        self.sender.send(conn, id, packet, self.now, self.limits)?;
+        if !conn.active {
+            conn.active = true;
+            self.active.push(conn.id);
+        }
+        Ok(())
+    }
+}
+
 impl Engine {
     pub fn new(parts: Parts) -> Engine {
         Engine {
@@ -168,38 +191,38 @@ impl Engine {
         }
     }
 
+    /// A connection with what sends its packets.
+    #[inline(always)]
+    fn outgoing(&mut self, id: ConnId) -> Result<Outgoing<'_>> {
+        Ok(Outgoing {
+            conn: self.conns.get(id).ok_or(Status::NO_ELEM)?,
+            sender: &mut self.sender,
+            limits: &self.settings.limits,
+            now: self.now,
+            active: &mut self.active,
+        })
+    }
+
     /// The connection of an endpoint, if a packet can be sent now. `NO_RESOURCE`: after a later progress; else the endpoint's
     /// failure.
-    #[inline]
-    pub fn ready(&mut self, id: ConnId) -> Result<&mut Conn> {
-        let has_room = self.sender.has_room();
-        let (round, limits) = (self.round, &self.settings.limits);
-        let Some(conn) = self.conns.get(id) else {
-            return Err(Status::NO_ELEM);
-        };
+    #[inline(always)]
+    pub fn ready(&mut self, id: ConnId) -> Result<Outgoing<'_>> {
+        let round = self.round;
+        let to = self.outgoing(id)?;
+        let conn = &mut *to.conn;
         if !conn.is_connected() {
             return Err(conn.why_not());
         }
-        if conn.refused == round || !has_room || !conn.tx.has_room(limits) {
+        if conn.refused == round || !to.sender.has_room() || !conn.tx.has_room(to.limits) {
             conn.refused = round;
             return Err(Status::NO_RESOURCE);
         }
-        Ok(conn)
+        Ok(to)
     }
 
     /// Sends a packet of a connection that is connected.
-    #[inline]
     pub fn send(&mut self, conn: ConnId, id: u8, packet: Packet) -> Result<()> {
-        let Some(conn) = self.conns.get(conn) else {
-            return Err(Status::NO_ELEM);
-        };
-        let limits = &self.settings.limits;
-        self.sender.send(conn, id, packet, self.now, limits)?;
-        if !conn.active {
-            conn.active = true;
-            self.active.push(conn.id);
-        }
-        Ok(())
+        self.outgoing(conn)?.send(id, packet)
     }
 
     /// The way to a queue pair of this port.

@@ -2,7 +2,7 @@
 
 use super::conn::State;
 use super::iface::{Face, UdIface};
-use super::sender::Packet;
+use super::sender::{Operation, Packet};
 use super::wire::{ConnId, EMPTY, EpAddr, HEADER_LEN, decode_iface};
 use crate::c::*;
 use crate::ucs::{Result, Status};
@@ -122,16 +122,15 @@ impl UdEp {
             return Err(Status::INVALID_PARAM);
         }
         let mut engine = face.engine();
-        engine.ready(ep.id)?;
-        let desc = engine.sender.descriptor(&face.copies)?;
+        let to = engine.ready(ep.id)?;
+        let desc = to.sender.descriptor(&face.copies)?;
         let at = desc.payload().wrapping_add(HEADER_LEN);
         // SAFETY: a descriptor has room for a datagram; `payload` by the caller's promise.
         unsafe {
             at.cast::<[u8; WORD]>().write(header.to_ne_bytes());
             core::ptr::copy_nonoverlapping(payload, at.add(WORD), len);
         }
-        let packet = Packet::new(desc, WORD + len, None, Completion::NONE);
-        engine.send(ep.id, id, packet)
+        to.send(id, Packet::new(desc, WORD + len, None))
     }
 
     pub fn am_short_iov(ep: &Ep, id: u8, iov: Iov<'_>) -> Result<()> {
@@ -141,16 +140,15 @@ impl UdEp {
             return Err(Status::INVALID_PARAM);
         }
         let mut engine = face.engine();
-        engine.ready(ep.id)?;
-        let desc = engine.sender.descriptor(&face.copies)?;
+        let to = engine.ready(ep.id)?;
+        let desc = to.sender.descriptor(&face.copies)?;
         let mut at = desc.payload().wrapping_add(HEADER_LEN);
         for (from, len) in iov.blocks() {
             // SAFETY: the blocks are `total` bytes together, for which there is room; the user's are readable.
             unsafe { core::ptr::copy_nonoverlapping(from, at, len) };
             at = at.wrapping_add(len);
         }
-        let packet = Packet::new(desc, total, None, Completion::NONE);
-        engine.send(ep.id, id, packet)
+        to.send(id, Packet::new(desc, total, None))
     }
 
     #[inline(always)]
@@ -158,8 +156,7 @@ impl UdEp {
         let face = ep.face();
         let desc = {
             let mut engine = face.engine();
-            engine.ready(ep.id)?;
-            engine.sender.descriptor(&face.copies)?
+            engine.ready(ep.id)?.sender.descriptor(&face.copies)?
         };
         // The user is called: the lock is free.
         let at = desc.payload().wrapping_add(HEADER_LEN);
@@ -178,7 +175,7 @@ impl UdEp {
             engine.sender.give_back(desc);
             return Err(why);
         }
-        let packet = Packet::new(desc, len, None, Completion::NONE);
+        let packet = Packet::new(desc, len, None);
         engine.send(ep.id, id, packet)?;
         Ok(len)
     }
@@ -198,13 +195,14 @@ impl UdEp {
         let mut list = List::new();
         list.push_iov(iov, (face.limits.sges - 1).min(MAX_SGES - 1))?;
         let mut engine = face.engine();
-        engine.ready(ep.id)?;
-        let desc = engine.sender.descriptor(&face.copies)?;
+        let to = engine.ready(ep.id)?;
+        let desc = to.sender.descriptor(&face.copies)?;
         let at = desc.payload().wrapping_add(HEADER_LEN);
         // SAFETY: a descriptor has room for a datagram.
         unsafe { core::ptr::copy_nonoverlapping(header.as_ptr(), at, header.len()) };
-        let user = Some(Box::from(&*list.slice()));
-        engine.send(ep.id, id, Packet::new(desc, header.len(), user, comp))?;
+        let list = Box::from(&*list.slice());
+        let operation = Some(Box::new(Operation { list, comp }));
+        to.send(id, Packet::new(desc, header.len(), operation))?;
         Ok(Posted::InProgress)
     }
 
@@ -252,10 +250,11 @@ impl UdEp {
         if engine.flush(ep.id, comp) {
             return Ok(Posted::InProgress);
         }
-        engine.ready(ep.id)?;
-        let desc = engine.sender.descriptor(&face.copies)?;
-        let packet = Packet::new(desc, 0, None, comp);
-        engine.send(ep.id, EMPTY, packet)?;
+        let to = engine.ready(ep.id)?;
+        let desc = to.sender.descriptor(&face.copies)?;
+        let list = Box::default();
+        let packet = Packet::new(desc, 0, Some(Box::new(Operation { list, comp })));
+        to.send(EMPTY, packet)?;
         engine.flush(ep.id, Completion::NONE);
         Ok(Posted::InProgress)
     }

@@ -435,7 +435,7 @@ impl Iface for UdIface {
                 || !engine.arrived.is_empty()
                 || !engine.sender.done.is_empty()
         };
-        if came || waits(&engine) || !face.batch.borrow().is_empty() {
+        if came || waits(&engine) || face.polling.get() || !face.batch.borrow().is_empty() {
             return Err(Status::BUSY);
         }
         engine.queue.request_event()?;

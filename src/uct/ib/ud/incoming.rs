@@ -163,15 +163,37 @@ impl Engine {
             self.receive_control(received, header);
             return;
         }
-        if !conn.tx.is_empty() && !self.acknowledged(header, 0) {
+        let is_new = !conn.tx.hears_nothing_new(self.now, header.ack);
+        if !is_new && conn.rx.is_next(header.psn) && self.ready.len() < self.receiver.bound() {
+            // Most packets.
+            conn.rx.advance();
+            self.ready.push_back(received);
+            Engine::owe_ack(conn, header.ask, &mut self.acks, &mut self.active);
+            return;
+        }
+        if is_new && !conn.tx.is_empty() && !self.acknowledged(header, 0) {
             self.malformed(received);
             return;
         }
         self.receive_data(received, header);
     }
 
-    /// What a packet says of those that were sent; whether it can be true.
+    /// A packet of the peer has to be acknowledged: `at_once`, or soon.
     #[inline]
+    fn owe_ack(conn: &mut Conn, at_once: bool, acks: &mut Vec<ConnId>, active: &mut Vec<ConnId>) {
+        conn.ack_due = true;
+        if at_once && !conn.ack_listed {
+            conn.ack_listed = true;
+            acks.push(conn.id);
+        }
+        if !conn.active {
+            conn.active = true;
+            active.push(conn.id);
+        }
+    }
+
+    /// What a packet says of those that were sent; whether it can be true.
+    #[inline(never)]
     fn acknowledged(&mut self, header: Header, held: u64) -> bool {
         let Some(conn) = self.conns.get(header.to) else {
             return true;
@@ -196,7 +218,7 @@ impl Engine {
         true
     }
 
-    #[inline]
+    #[inline(never)]
     fn receive_data(&mut self, received: Received, header: Header) {
         let Some(conn) = self.conns.get(header.to) else {
             return;
@@ -239,15 +261,7 @@ impl Engine {
                 }
             }
         }
-        conn.ack_due = true;
-        if at_once && !conn.ack_listed {
-            conn.ack_listed = true;
-            self.acks.push(conn.id);
-        }
-        if !conn.active {
-            conn.active = true;
-            self.active.push(conn.id);
-        }
+        Engine::owe_ack(conn, at_once, &mut self.acks, &mut self.active);
     }
 
     fn send_acks(&mut self) {

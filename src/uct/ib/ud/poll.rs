@@ -5,8 +5,8 @@ use super::iface::{Face, UdIface};
 use super::incoming::{BATCH, endpoint_of};
 use super::receiver::Received;
 use super::wire::ConnId;
-use crate::c::*;
 use crate::ucs::Status;
+use crate::uct::base::desc::OwnedDesc;
 
 impl UdIface {
     #[inline]
@@ -27,18 +27,17 @@ impl UdIface {
             engine
                 .receiver
                 .note_poll(receives && taken == BATCH, taken as u32);
-            let mut used = face.used.borrow_mut();
-            while let Some(desc) = used.pop() {
-                engine.receiver.give_back(desc);
-            }
+            engine.receiver.give_back_all(&mut face.used.borrow_mut());
             if engine.receiver.is_low() {
                 engine
                     .receiver
                     .refill(&engine.sender.pair, Some(&face.buffers));
             }
-            let mut batch = face.batch.borrow_mut();
-            if receives && batch.is_empty() {
-                core::mem::swap(&mut *batch, &mut engine.ready);
+            if receives {
+                let mut batch = face.batch.borrow_mut();
+                if batch.is_empty() {
+                    core::mem::swap(&mut *batch, &mut engine.ready);
+                }
             }
             (
                 taken as u32,
@@ -50,17 +49,18 @@ impl UdIface {
         let mut count = taken;
         if receives {
             face.base.internal.recv_paused.set(false);
-            loop {
-                let next = face.batch.borrow_mut().pop_front();
-                let Some(received) = next else {
-                    break;
-                };
-                UdIface::deliver(face, received);
+            let mut batch = face.batch.take();
+            let mut used = face.used.take();
+            while let Some(received) = batch.pop_front() {
+                UdIface::deliver(face, received, &mut used);
                 count += 1;
                 if face.base.internal.recv_paused.get() {
                     break;
                 }
             }
+            face.receiving.set(ConnId::NONE);
+            face.batch.replace(batch);
+            face.used.replace(used);
         }
         if told {
             UdIface::tell(face);
@@ -72,29 +72,17 @@ impl UdIface {
         count
     }
 
-    /// Hands a message to its handler.
-    #[inline]
-    fn deliver(face: &Face, received: Received) {
+    /// Hands a message to its handler, and its buffer to `used` unless the user keeps it.
+    #[inline(always)]
+    fn deliver(face: &Face, received: Received, used: &mut Vec<OwnedDesc>) {
         let Received { desc, to, len, id } = received;
         face.receiving.set(to);
-        let (at, len) = (desc.payload(), len as usize);
-        // SAFETY: the device has written so many bytes there.
-        if unsafe { face.base.am.invoke_short(id, at, len) } {
-            face.receiving.set(ConnId::NONE);
-            face.used.borrow_mut().push(desc);
-            return;
-        }
-        desc.restore();
-        // SAFETY: the payload stands in a descriptor.
-        let kept = unsafe {
-            let flags = UCT_CB_PARAM_FLAG_DESC;
-            face.base.am.invoke(id, at, len, flags)
-        };
-        face.receiving.set(ConnId::NONE);
-        if kept == UCS_INPROGRESS {
-            desc.keep();
+        let restore = || desc.restore();
+        // SAFETY: the device has written so many bytes there, in a descriptor.
+        if unsafe { (face.base.am).invoke_desc(id, desc.payload(), len as usize, restore) } {
+            used.push(desc);
         } else {
-            face.used.borrow_mut().push(desc);
+            desc.keep();
         }
     }
 

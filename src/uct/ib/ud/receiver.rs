@@ -51,6 +51,8 @@ pub struct Receiver {
     buffers: Vec<Option<OwnedDesc>>,
     numbers: Vec<u32>,
     free: Vec<OwnedDesc>,
+    /// What is posted next.
+    batch: Box<ReceiveBatch>,
 }
 
 impl Receiver {
@@ -65,6 +67,7 @@ impl Receiver {
             buffers: Vec::new(),
             numbers: Vec::new(),
             free: Vec::new(),
+            batch: Box::new(ReceiveBatch::new()),
         }
     }
 
@@ -77,6 +80,11 @@ impl Receiver {
     #[inline]
     pub fn give_back(&mut self, desc: OwnedDesc) {
         self.free.push(desc);
+    }
+
+    /// As `give_back`, of all of these.
+    pub fn give_back_all(&mut self, descs: &mut Vec<OwnedDesc>) {
+        self.free.append(descs);
     }
 
     /// A receive is complete: the packet and its header. `None` for what is shorter than that.
@@ -129,48 +137,52 @@ impl Receiver {
         }
     }
 
-    fn next(&mut self, pool: Option<&DescPool>) -> Option<OwnedDesc> {
-        if let Some(desc) = self.free.pop() {
-            return Some(desc);
-        }
+    /// A buffer of the pool.
+    #[cold]
+    fn another(&mut self, pool: Option<&DescPool>) -> Option<OwnedDesc> {
         match pool?.get_registered() {
             Ok(desc) => Some(desc.own()),
             Err(e) => {
                 ucs_diag!("ud_verbs: no more receive buffers: {e}");
-                // Those that are posted now have to do. Without any, the next poll tries again.
-                self.target = self.posted.max(BATCH as u32);
+                self.make_do();
                 None
             }
         }
     }
 
+    /// Those that are posted now have to do. Without any, the next poll tries again.
+    fn make_do(&mut self) {
+        self.target = self.posted.max(BATCH as u32);
+    }
+
     /// Posts up to a batch; `false` when there were fewer buffers than wanted.
     fn post_batch(&mut self, pair: &DatagramPair, pool: Option<&DescPool>) -> bool {
-        let mut batch = ReceiveBatch::new();
-        while batch.len() < BATCH {
-            let Some(desc) = self.next(pool) else {
+        self.batch.clear();
+        while self.batch.len() < BATCH {
+            let Some(desc) = self.free.pop().or_else(|| self.another(pool)) else {
                 break;
             };
             let at = desc.payload().wrapping_sub(FRONT);
             // SAFETY: the buffer begins here and is not posted.
             unsafe { at.write(NO_VERSION) };
             let buffer = ops::entry(at, self.length, desc.key());
-            batch.push(u64::from(self.keep(desc)) << 1, buffer);
+            let number = self.keep(desc);
+            self.batch.push(u64::from(number) << 1, buffer);
         }
-        let count = batch.len();
+        let count = self.batch.len();
         if count == 0 {
             return false;
         }
         // SAFETY: a chain of requests; the buffers are registered, and kept until they complete or the pair is gone.
-        match unsafe { pair.post_receives(batch.chain()) } {
+        match unsafe { pair.post_receives(self.batch.chain()) } {
             Ok(()) => {
                 self.posted += count as u32;
                 count == BATCH
             }
             Err(e) => {
                 ucs_diag!("ud_verbs: receive buffers cannot be posted: {e}");
-                self.target = self.posted.max(BATCH as u32);
-                for wr_id in batch.wr_ids() {
+                self.make_do();
+                for wr_id in self.batch.wr_ids() {
                     let number = (wr_id >> 1) as usize;
                     if let Some(desc) = self.buffers.get_mut(number).and_then(Option::take) {
                         self.numbers.push(number as u32);
@@ -182,6 +194,7 @@ impl Receiver {
         }
     }
 
+    #[inline(always)]
     fn keep(&mut self, desc: OwnedDesc) -> u32 {
         if let Some(number) = self.numbers.pop() {
             if let Some(place) = self.buffers.get_mut(number as usize) {

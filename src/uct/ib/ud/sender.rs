@@ -11,7 +11,7 @@ use crate::ucs::{Result, Status};
 use crate::ucs_diag;
 use crate::uct::api::Completion;
 use crate::uct::base::desc::{DescPool, OwnedDesc};
-use crate::uct::ib::ops::{self, MAX_SGES};
+use crate::uct::ib::ops::{self, Request};
 use crate::uct::ib::way::Way;
 use std::collections::VecDeque;
 
@@ -24,30 +24,31 @@ const MODERATION: u32 = 64;
 pub struct Packet {
     /// The header and what was copied.
     desc: OwnedDesc,
-    len: u32,
+    operation: Option<Box<Operation>>,
     /// The last work request that reads it, and whether the device reads it after the call.
     posted: u32,
     is_read: bool,
-    /// Memory of the user that follows.
-    list: Option<Box<[ibv_sge]>>,
-    comp: Completion,
+    /// Bytes of `desc`: at most a datagram's.
+    len: u16,
+}
+
+/// What a packet is sent for, other than a copied message.
+pub struct Operation {
+    /// Memory of the user that follows what was copied.
+    pub list: Box<[ibv_sge]>,
+    pub comp: Completion,
 }
 
 impl Packet {
-    /// `len` bytes of `desc` after the header, then `list`.
-    pub fn new(
-        desc: OwnedDesc,
-        len: usize,
-        list: Option<Box<[ibv_sge]>>,
-        comp: Completion,
-    ) -> Packet {
+    /// `len` bytes of `desc` after the header.
+    #[inline(always)]
+    pub fn new(desc: OwnedDesc, len: usize, operation: Option<Box<Operation>>) -> Packet {
         Packet {
             desc,
-            len: (HEADER_LEN + len) as u32,
+            operation,
             posted: 0,
             is_read: false,
-            list,
-            comp,
+            len: (HEADER_LEN + len) as u16,
         }
     }
 
@@ -65,7 +66,8 @@ impl Packet {
 
     /// Whether the user waits for the end of its work requests.
     fn has_user(&self) -> bool {
-        self.list.is_some()
+        let operation = self.operation.as_ref();
+        operation.is_some_and(|operation| !operation.list.is_empty())
     }
 }
 
@@ -78,6 +80,7 @@ struct Lingering {
 
 pub struct Sender {
     pub pair: DatagramPair,
+    request: Request,
     pub caps: Caps,
     depth: u32,
     moderation: u32,
@@ -99,6 +102,7 @@ impl Sender {
     pub fn new(pair: DatagramPair, caps: Caps, depth: u32) -> Sender {
         Sender {
             pair,
+            request: Request::new(),
             caps,
             depth,
             moderation: MODERATION.min(depth / 4),
@@ -136,36 +140,42 @@ impl Sender {
         self.free.push(desc);
     }
 
-    /// Posts a list of entries.
+    /// Posts a list of entries: `first` and `rest`.
     ///
     /// # Safety
     /// As `DatagramPair::post`.
-    #[inline]
+    #[inline(always)]
     unsafe fn post(
         &mut self,
         way: &Way,
-        list: &mut [ibv_sge],
+        (first, rest): (ibv_sge, &[ibv_sge]),
         flags: u32,
         signal: bool,
     ) -> Result<()> {
         let number = self.posted.wrapping_add(1);
-        let mut request = ops::send(list, flags);
-        request.wr.ud = ibv_send_wr_ud {
+        let silent = self.silent + 1;
+        let signal = signal || silent >= self.moderation;
+        let flags = flags | if signal { IBV_SEND_SIGNALED } else { 0 };
+        // SAFETY: nobody else has it, as this is borrowed alone.
+        let parts = unsafe { self.request.parts() };
+        if rest.is_empty() {
+            parts.one(first);
+        } else {
+            parts.all(first, rest)?;
+        }
+        let to = ibv_send_wr_ud {
             ah: way.handle.raw(),
             remote_qpn: way.queue_pair,
             remote_qkey: QKEY,
         };
+        let request = parts.datagram(to, flags);
         request.wr_id = u64::from(number) << 1 | 1;
-        let signal = signal || self.silent + 1 >= self.moderation;
-        if signal {
-            request.send_flags |= IBV_SEND_SIGNALED;
-        }
         // SAFETY: by the caller's promise; `old_ways` keeps the address handle.
-        if let Err(e) = unsafe { self.pair.post(&mut request) } {
+        if let Err(e) = unsafe { self.pair.post(request) } {
             return Err(refused(&e));
         }
         self.posted = number;
-        self.silent = if signal { 0 } else { self.silent + 1 };
+        self.silent = if signal { 0 } else { silent };
         Ok(())
     }
 
@@ -180,39 +190,42 @@ impl Sender {
         if self.under_way() >= self.depth {
             return Err(Status::NO_RESOURCE);
         }
-        let mut list = [ops::entry(bytes.as_ptr(), bytes.len(), 0)];
+        let entry = ops::entry(bytes.as_ptr(), bytes.len(), 0);
         // SAFETY: inline data of the caller's.
-        unsafe { self.post(way, &mut list, IBV_SEND_INLINE, signal) }
+        unsafe { self.post(way, (entry, &[]), IBV_SEND_INLINE, signal) }
     }
 
     /// Posts a packet.
-    #[inline]
+    #[inline(always)]
     fn transmit(&mut self, way: &Way, packet: &mut Packet, again: bool) -> Result<()> {
-        let (at, len) = (packet.desc.payload(), packet.len as usize);
-        let Some(user) = &packet.list else {
-            let is_inline = len <= self.caps.inline as usize;
-            let flags = if is_inline { IBV_SEND_INLINE } else { 0 };
-            let mut list = [ops::entry(at, len, packet.desc.key())];
-            // SAFETY: the packet is kept until the request is complete.
-            unsafe { self.post(way, &mut list, flags, again) }?;
-            if !is_inline {
-                (packet.posted, packet.is_read) = (self.posted, true);
-            }
-            return Ok(());
-        };
-        let mut list = [ops::entry(core::ptr::null(), 0, 0); MAX_SGES];
-        let count = user.len() + 1;
-        let room = list.get_mut(..count).ok_or(Status::INVALID_PARAM)?;
-        room[0] = ops::entry(at, len, packet.desc.key());
-        room[1..].copy_from_slice(user);
+        let (at, len) = (packet.desc.payload(), usize::from(packet.len));
+        let first = ops::entry(at, len, packet.desc.key());
+        if packet.has_user() {
+            return self.transmit_user(way, packet, first);
+        }
+        let is_inline = len <= self.caps.inline as usize;
+        let flags = if is_inline { IBV_SEND_INLINE } else { 0 };
+        // SAFETY: the packet is kept until the request is complete.
+        unsafe { self.post(way, (first, &[]), flags, again) }?;
+        if !is_inline {
+            (packet.posted, packet.is_read) = (self.posted, true);
+        }
+        Ok(())
+    }
+
+    /// Posts a packet with memory of the user.
+    #[inline(never)]
+    fn transmit_user(&mut self, way: &Way, packet: &mut Packet, first: ibv_sge) -> Result<()> {
+        let operation = packet.operation.as_ref();
+        let user = operation.map_or(&[][..], |operation| &operation.list);
         // SAFETY: the packet is kept until the request is complete, and the user keeps its memory until then.
-        unsafe { self.post(way, room, 0, true) }?;
+        unsafe { self.post(way, (first, user), 0, true) }?;
         (packet.posted, packet.is_read) = (self.posted, true);
         Ok(())
     }
 
     /// Sends a new packet of a connection that is connected.
-    #[inline]
+    #[inline(always)]
     pub fn send(
         &mut self,
         conn: &mut Conn,
@@ -296,7 +309,7 @@ impl Sender {
     }
 
     /// A packet is acknowledged, or given up: it ends now, or when the device reads it no more.
-    #[inline]
+    #[inline(always)]
     pub fn release(
         &mut self,
         conn: ConnId,
@@ -304,6 +317,16 @@ impl Sender {
         packet: Packet,
         result: Result<()>,
     ) {
+        if !packet.is_read && packet.operation.is_none() {
+            self.free.push(packet.desc);
+            return;
+        }
+        self.end(conn, lingering, packet, result);
+    }
+
+    /// As `release`, of a packet that the device may read or that an operation ends with.
+    #[inline(never)]
+    fn end(&mut self, conn: ConnId, lingering: &mut u32, packet: Packet, result: Result<()>) {
         if !packet.is_read || (self.retired.wrapping_sub(packet.posted) as i32) >= 0 {
             self.finish(packet, result);
             return;
@@ -316,10 +339,11 @@ impl Sender {
         });
     }
 
-    #[inline]
     fn finish(&mut self, packet: Packet, result: Result<()>) {
-        if !packet.comp.is_none() {
-            self.done.push_back((packet.comp, result));
+        if let Some(operation) = packet.operation
+            && !operation.comp.is_none()
+        {
+            self.done.push_back((operation.comp, result));
         }
         self.free.push(packet.desc);
     }

@@ -179,6 +179,17 @@ impl<T> SendWindow<T> {
         self.unasked = if asked { 0 } else { self.unasked + 1 };
     }
 
+    /// The peer, which expects the packet `expected` next, was heard. Whether that is nothing new, and nothing has to be sent
+    /// again.
+    #[inline(always)]
+    pub fn hears_nothing_new(&mut self, now: u32, expected: u16) -> bool {
+        let is_known = expected == self.oldest() && self.lost == 0;
+        if is_known {
+            self.heard = now;
+        }
+        is_known
+    }
+
     /// The peer expects the packet `expected` next and holds those of `held`: bit `i` is PSN `expected + 1 + i`. Packets
     /// that arrived for good are handed to `release`, in order.
     pub fn acknowledge(
