@@ -1,5 +1,5 @@
-"""Clients of PyPI that are not an MPI: connex_rs (one-sided transfers, death of a peer) and Dask's communication by
-ucxx. No GPU."""
+"""Clients of PyPI that are not an MPI: connex_rs (one-sided transfers, death of a peer), Dask's communication by ucxx,
+and commux, a backend of torch.distributed. No GPU."""
 import functools
 import subprocess
 
@@ -7,9 +7,11 @@ import ucxx_api
 from case import ROOT, Case, Missing, wheels
 from python import PROGRAMS, all_parts
 
-CONNEX, DASK = "0.1.2", "0.52.0"
+CONNEX, DASK, COMMUX = "0.1.2", "0.52.0", "0.2.1"
 # What rapids-dask-dependency 26.10 asks for.
 PYTHON = ["distributed==2026.7.1", "dask==2026.7.1", "pyyaml"]
+# What commux was compiled for; later ones lack a symbol of it.
+TORCH = "2.12.1"
 
 
 @functools.cache
@@ -39,6 +41,17 @@ def dask():
     return folder / "bin/python"
 
 
+def commux():
+    return wheels("commux", f"commux=={COMMUX}", f"torch=={TORCH}", "numpy==2.2.6") / "bin/python"
+
+
+def tensors(what, tls, **settings):
+    """PyTorch brings libraries of five gigabytes for devices."""
+    program = PROGRAMS / "commux_backend.py"
+    return Case("commux", COMMUX, what, tls, 3, lambda: [commux(), program, 3], all_parts(program),
+                env={"COMMUX_GROUP": "1", **settings}, long=True)
+
+
 def cases():
     engine, cluster = PROGRAMS / "connex_engine.py", PROGRAMS / "dask_cluster.py"
     for tls in ("tcp", "all"):
@@ -48,3 +61,6 @@ def cases():
                    env=lambda: {"LD_LIBRARY_PATH": upstream(), "UCX_TCP_CM_REUSEADDR": "y"})
         yield Case("distributed-ucxx", DASK, "Dask cluster of two workers", tls, 3, lambda: [dask(), cluster],
                    all_parts(cluster), switch=ucxx_api.switch, swapped=ucxx_api.SWAPPED, long=tls != "all")
+    for tls in ("all", "tcp,self", "posix,self"):
+        yield tensors("torch.distributed", tls)
+        yield tensors("torch.distributed, tensors of a message as one", tls, COMMUX_COALESCE="1")
