@@ -89,6 +89,8 @@ pub enum Op {
     Send(SendOp),
     /// A receive by tag that stands in the line of `TagState`.
     TagPostedFifo,
+    /// An endpoint is closed, and the other side of its connection has still to disconnect.
+    Disconnect,
     /// A receive by tag that no message has matched.
     TagWait(TagWaitOp),
     TagRecv(TagRecvOp),
@@ -106,7 +108,7 @@ pub enum Op {
 macro_rules! with_state {
     ($op:expr, $none:expr, |$state:ident| $value:expr) => {
         match $op {
-            Op::None | Op::TagPostedFifo => $none,
+            Op::None | Op::TagPostedFifo | Op::Disconnect => $none,
             Op::Send($state) => $value,
             Op::TagWait($state) => $value,
             Op::TagRecv($state) => $value,
@@ -126,7 +128,7 @@ macro_rules! of_type {
     ($req:expr, $function:ident($($argument:expr),*)) => {
         // SAFETY: the only borrow; it ends before the call.
         match unsafe { $req.op() } {
-            Op::None | Op::TagPostedFifo => NoOperation::$function($($argument),*),
+            Op::None | Op::TagPostedFifo | Op::Disconnect => NoOperation::$function($($argument),*),
             Op::Send(_) => SendOp::$function($($argument),*),
             Op::TagWait(_) => TagWaitOp::$function($($argument),*),
             Op::TagRecv(_) => TagRecvOp::$function($($argument),*),
@@ -147,7 +149,7 @@ impl Op {
     pub fn holds_nothing(&self) -> bool {
         let plain = |data: &Data| !matches!(data, Data::Opaque { .. });
         match self {
-            Op::None | Op::TagPostedFifo => true,
+            Op::None | Op::TagPostedFifo | Op::Disconnect => true,
             Op::TagWait(r) => plain(&r.data),
             Op::TagRecv(r) => {
                 let arriving = &r.arriving;
@@ -182,7 +184,12 @@ impl Op {
             Op::StreamRecv(op) => &op.data,
             Op::Put(op) => &op.data,
             Op::Get(op) => &op.data,
-            Op::None | Op::TagPostedFifo | Op::Flush(_) | Op::Amo(_) | Op::Composite(_) => {
+            Op::None
+            | Op::TagPostedFifo
+            | Op::Disconnect
+            | Op::Flush(_)
+            | Op::Amo(_)
+            | Op::Composite(_) => {
                 return UCS_MEMORY_TYPE_HOST;
             }
         };

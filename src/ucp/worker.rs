@@ -133,6 +133,7 @@ const EP_HOOKS: EpHooks = EpHooks {
             close::send_by_another_lane(ep, notice);
         }
     },
+    awaits_disconnect: cm::awaits_disconnect,
     on_destroyed: cm::unlink,
 };
 
@@ -371,6 +372,9 @@ impl Drop for Worker {
         self.failover.close();
         if let Some(used) = &self.proto.used {
             used.print(self);
+        }
+        if let Some(cm) = self.wireup.cm.get() {
+            cm.closing.end_all();
         }
         // Nothing calls from the async thread any more after this.
         drop(self.wireup.cm.take());

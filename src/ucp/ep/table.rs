@@ -4,6 +4,7 @@ use super::loopback::Loopback;
 use super::pairing::{Pairing, ReturnPath};
 use super::{Capability, Ep, EpRef, MessageLane, OpenedLane, OpenedRail, Task, WantedRails};
 use crate::c::uct_ep_h;
+use crate::ucp::request::Req;
 use crate::ucp::worker_core::{Core, FloorState};
 use crate::ucs::Status;
 use crate::ucs::keyed_hash::HashKey;
@@ -40,6 +41,9 @@ pub struct EpHooks {
     pub forget_stream: fn(&Ep),
     /// The endpoint has failed: tells the peer. A notice goes by another lane than that for messages, if one is connected.
     pub tell_failure: fn(&Ep, Option<Task>),
+    /// All operations before a close, whose request this is, are complete. Returns whether the other side of a connection
+    /// has to disconnect before it is.
+    pub awaits_disconnect: fn(&Ep, Req) -> bool,
     /// The endpoint is destroyed.
     pub on_destroyed: fn(&Ep),
 }

@@ -154,6 +154,6 @@ fn endpoint_of(op: &Op) -> Option<EpRef> {
         Op::StreamRecv(receive) => Some(receive.ep),
         Op::TagRecv(receive) => receive.arriving.ep,
         Op::DataRecv(receive) => receive.arriving.ep,
-        Op::None | Op::TagPostedFifo | Op::TagWait(_) | Op::Composite(_) => None,
+        Op::None | Op::TagPostedFifo | Op::Disconnect | Op::TagWait(_) | Op::Composite(_) => None,
     }
 }

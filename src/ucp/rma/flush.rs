@@ -132,10 +132,13 @@ pub fn finish(ep: &Ep, req: Req) {
     if ep.fenced.get() && !ep.has_accesses_under_way() {
         ep.fenced.set(false);
     }
+    let waits = close && result.is_ok() && (ep.hooks().awaits_disconnect)(ep, req);
     if close {
         ep.linger();
     }
-    req.complete(result);
+    if !waits {
+        req.complete(result);
+    }
 }
 
 impl Operation for FlushOp {

@@ -36,6 +36,7 @@ pub fn on_close(worker: &Core, message: &[u8]) -> Option<()> {
     }
     if let Some(status) = gone {
         ep.on_peer_closed(status);
+        cm::disconnect(ep);
     }
     Some(())
 }

@@ -4,6 +4,7 @@
 //! messages use whatever transport reaches the peer, and the connection stays open to detect the end. The manager calls
 //! from the async thread and puts events into an inbox, which the worker's progress empties.
 
+use super::closing::Closing;
 use super::greeting::{Greeting, limit_to_device};
 use super::{listener, upstream};
 use crate::c::*;
@@ -11,7 +12,9 @@ use crate::sys::lock::Mutex;
 use crate::ucp::claims::{self, Proven};
 use crate::ucp::cm_connection::CmConnection;
 use crate::ucp::config::TABLE;
-use crate::ucp::ep::{End, Ep, EpParams, EpRef};
+use crate::ucp::ep::{End, Ep, EpParams, EpRef, Pin};
+use crate::ucp::op::Op;
+use crate::ucp::request::Req;
 use crate::ucp::timer::{Timer, WorkerCall, limit};
 use crate::ucp::wireup::accepted::{self, Accepted};
 use crate::ucp::wireup::select;
@@ -147,6 +150,7 @@ pub struct Cm {
     /// In the order in which a client tries them.
     managers: Vec<Box<dyn Manager>>,
     pub accepted: Accepted,
+    pub closing: Closing,
     pub(super) inbox: Arc<Inbox>,
     context: usize,
     /// The worker handle for the managers; it only has the async context.
@@ -162,6 +166,7 @@ impl Cm {
         let mut cm = Cm {
             managers: Vec::new(),
             accepted: Accepted::default(),
+            closing: Closing::default(),
             inbox: Arc::new(Inbox {
                 events: Mutex::new(VecDeque::new()),
                 call: WorkerCall::new(worker, progress),
@@ -212,6 +217,12 @@ impl Cm {
         };
         let inbox = Arc::clone(&self.inbox);
         Timer::start(limit, move || inbox.put(Event::Late { ep })).map(Some)
+    }
+
+    /// Starts the time that the other side of a closed endpoint has to disconnect.
+    fn closing_deadline(&self, ep: u64) -> Result<Timer> {
+        let inbox = Arc::clone(&self.inbox);
+        Timer::start(CLOSE_TIMEOUT, move || inbox.put(Event::Late { ep }))
     }
 
     pub(super) fn manager(&self, number: usize) -> Result<&dyn Manager> {
@@ -570,6 +581,9 @@ fn handle(worker: &Core, event: Event) {
             client_known(worker, ep, accepted::connect(worker, ep, proven));
         }
         Event::Late { ep } => {
+            if ends_close(worker, ep) {
+                return;
+            }
             let Some(ep) = worker.ep(ep) else { return };
             let late = match ep.cm_connection.borrow_mut().as_mut() {
                 Some(connection) => connection.deadline.take().map(|_| connection.remote),
@@ -600,6 +614,9 @@ fn handle(worker: &Core, event: Event) {
             ep.fail(Status::ENDPOINT_TIMEOUT);
         }
         Event::Gone { ep, status } => {
+            if ends_close(worker, ep) {
+                return;
+            }
             let Some(ep) = worker.ep(ep) else { return };
             let cm = worker.wireup().cm.get();
             // A process of upstream's sends no close message: it closes its lanes when both sides have disconnected.
@@ -625,11 +642,21 @@ fn handle(worker: &Core, event: Event) {
                     let ep = ep.id.get();
                     cm.inbox.put(Event::Silent { ep, looks });
                 }
-                (Some(status), ..) => ep.fail(status),
+                (Some(status), ..) => {
+                    let _pin = Pin::new(ep);
+                    ep.fail(status);
+                    disconnect(ep);
+                }
                 (None, ..) => {}
             }
         }
     }
+}
+
+/// Whether a close has waited for this event of an endpoint's connection, and has ended with it.
+fn ends_close(worker: &Core, ep: u64) -> bool {
+    let cm = worker.wireup().cm.get();
+    cm.is_some_and(|cm| cm.closing.on_disconnected(ep))
 }
 
 /// A client's server has accepted.
@@ -663,8 +690,8 @@ fn upstream_accepted(worker: &Core, ep: &Ep, private: &[u8]) -> Result<()> {
     upstream::answered(worker, ep, server, private)
 }
 
-/// The other side has disconnected, and so does this one.
-fn disconnect(ep: &Ep) {
+/// The other side has disconnected, and so does this one: the close of the other side waits for that.
+pub fn disconnect(ep: &Ep) {
     if let Some(connection) = ep.cm_connection.borrow().as_ref()
         && let Err(e) = connection.endpoint.disconnect()
     {
@@ -743,6 +770,20 @@ pub fn limit_wait(worker: &Core, ep: &Ep) -> Result<()> {
     Ok(())
 }
 
+/// All operations before a close are complete. Returns whether it waits until the other side has disconnected as well.
+pub fn awaits_disconnect(ep: &Ep, close: Req) -> bool {
+    let stands = |connection: &CmConnection| connection.gone.is_none();
+    let waits = !ep.is_upstream() && ep.cm_connection.borrow().as_ref().is_some_and(stands);
+    match ep.worker().wireup().cm.get() {
+        Some(cm) if waits => {
+            close.with_op(|op| *op = Op::Disconnect);
+            cm.closing.begin(ep.id.get(), close);
+            true
+        }
+        _ => false,
+    }
+}
+
 /// An endpoint ends: closes its connection.
 pub fn unlink(ep: &Ep) {
     let worker = ep.worker();
@@ -750,7 +791,15 @@ pub fn unlink(ep: &Ep) {
         cm.accepted.forget(worker, ep.id.get());
     }
     upstream::unlink(worker, ep.id.get());
-    drop(ep.cm_connection.take());
+    let (Some(connection), Some(cm)) = (ep.cm_connection.take(), worker.wireup().cm.get()) else {
+        return;
+    };
+    let id = ep.id.get();
+    cm.closing.on_destroyed(id, connection, |connection| {
+        connection.endpoint.disconnect()?;
+        connection.deadline = Some(cm.closing_deadline(id)?);
+        Ok(())
+    });
 }
 
 /// The connection of an endpoint has ended. The transport may still deliver earlier messages of the peer, if it was
@@ -761,11 +810,15 @@ fn connection_over(worker: &Core, ep: &Ep, status: Status, introduced: bool) {
         .borrow()
         .as_ref()
         .is_some_and(|l| l.close_received);
+    let _pin = Pin::new(ep);
     if close_received {
         ep.on_peer_closed(status);
-    } else if !awaits_close(worker, ep, status, introduced) {
+    } else if awaits_close(worker, ep, status, introduced) {
+        return;
+    } else {
         ep.fail(status);
     }
+    disconnect(ep);
 }
 
 fn awaits_close(worker: &Core, ep: &Ep, status: Status, introduced: bool) -> bool {

@@ -2,6 +2,7 @@
 
 pub mod accepted;
 pub mod close;
+mod closing;
 pub mod cm;
 mod connect;
 pub mod describe;
