@@ -14,6 +14,9 @@ use std::rc::Rc;
 
 /// Completions that are taken off at a time.
 pub const BATCH: usize = 64;
+/// How often a progress takes so many off: as many as an endpoint may have under way by default, so that one that waits for
+/// room gets all of it at once.
+const BATCHES: usize = 4;
 
 /// The connection whose work request has this number.
 #[inline]
@@ -195,6 +198,42 @@ impl RcIface {
         held as u32
     }
 
+    /// Handles the oldest completions. Returns their number.
+    #[inline(always)]
+    fn take_batch<const RECEIVES: bool>(face: &Face, room: &mut Completions<BATCH>) -> usize {
+        let batch = match face.queue.poll(room) {
+            Ok(batch) => batch,
+            Err(e) => {
+                RcIface::fail_all(face, "its completion queue cannot be polled", Some(e));
+                &[]
+            }
+        };
+        for completion in batch {
+            RcIface::handle_or_hold(face, completion);
+        }
+        if RECEIVES {
+            face.rx.top_up(batch.len() == BATCH);
+        }
+        batch.len()
+    }
+
+    /// Goes on after a full batch. Returns the number of completions.
+    #[inline(never)]
+    fn take_batches<const RECEIVES: bool>(face: &Face, room: &mut Completions<BATCH>) -> u32 {
+        let mut count = 0;
+        for _ in 1..BATCHES {
+            if face.base.internal.recv_paused.get() {
+                break;
+            }
+            let taken = RcIface::take_batch::<RECEIVES>(face, room);
+            count += taken as u32;
+            if taken < BATCH {
+                break;
+            }
+        }
+        count
+    }
+
     /// Handles what has completed: not messages, unless it `RECEIVES`.
     #[inline]
     pub fn poll<const RECEIVES: bool>(face: &Face) -> u32 {
@@ -208,21 +247,12 @@ impl RcIface {
             count += RcIface::handle_held(face);
         }
         let mut room = Completions::<BATCH>::new();
-        let batch = match face.queue.poll(&mut room) {
-            Ok(batch) => batch,
-            Err(e) => {
-                RcIface::fail_all(face, "its completion queue cannot be polled", Some(e));
-                &[]
-            }
-        };
-        for completion in batch {
-            RcIface::handle_or_hold(face, completion);
+        let taken = RcIface::take_batch::<RECEIVES>(face, &mut room);
+        count += taken as u32;
+        if taken == BATCH {
+            count += RcIface::take_batches::<RECEIVES>(face, &mut room);
         }
-        count += batch.len() as u32;
         face.receiving.set(NO_PAIR);
-        if RECEIVES {
-            face.rx.top_up(batch.len() == BATCH);
-        }
         if face.has_more.get() {
             RcIface::do_more(face);
             // What was kept is not done.
