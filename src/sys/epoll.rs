@@ -4,14 +4,15 @@
 #![forbid(unsafe_code)]
 
 use super::safe_calls;
+use core::mem::MaybeUninit;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 /// One ready descriptor: what epoll saw and the word given at registration.
 pub type Event = libc::epoll_event;
 
-/// An event with no bits, to fill the array that `wait` writes.
-pub const NO_EVENT: Event = Event { events: 0, u64: 0 };
+/// Room for an event that `wait` writes.
+pub const EVENT_ROOM: MaybeUninit<Event> = MaybeUninit::uninit();
 
 #[derive(Debug)]
 pub struct Epoll {
@@ -39,10 +40,14 @@ impl Epoll {
         delete(self.raw(), fd)
     }
 
-    /// Waits for `timeout_ms` (negative: for ever); the filled part of `events`. A signal gives
+    /// Waits for `timeout_ms` (negative: for ever); the filled part of `room`. A signal gives
     /// `Interrupted`.
-    pub fn wait<'a>(&self, events: &'a mut [Event], timeout_ms: i32) -> io::Result<&'a [Event]> {
-        wait(self.raw(), events, timeout_ms)
+    pub fn wait<'a>(
+        &self,
+        room: &'a mut [MaybeUninit<Event>],
+        timeout_ms: i32,
+    ) -> io::Result<&'a [Event]> {
+        wait(self.raw(), room, timeout_ms)
     }
 }
 
@@ -59,9 +64,8 @@ pub fn delete(epfd: RawFd, fd: RawFd) -> io::Result<()> {
     ctl(epfd, libc::EPOLL_CTL_DEL, fd, 0, 0)
 }
 
-pub fn wait(epfd: RawFd, events: &mut [Event], timeout_ms: i32) -> io::Result<&[Event]> {
-    let n = safe_calls::epoll_wait(epfd, events, timeout_ms)?;
-    Ok(&events[..n])
+pub fn wait(epfd: RawFd, room: &mut [MaybeUninit<Event>], timeout_ms: i32) -> io::Result<&[Event]> {
+    safe_calls::epoll_wait(epfd, room, timeout_ms)
 }
 
 fn ctl(epfd: RawFd, op: i32, fd: RawFd, events: u32, word: u64) -> io::Result<()> {

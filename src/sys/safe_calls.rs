@@ -4,6 +4,7 @@
 //! Each function is one call. The files beside build on them without unsafe code of their own.
 
 use core::ffi::{CStr, c_ulong};
+use core::mem::MaybeUninit;
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 
@@ -48,16 +49,19 @@ pub fn epoll_ctl(epfd: RawFd, op: i32, fd: RawFd, mut event: libc::epoll_event) 
     check(unsafe { libc::epoll_ctl(epfd, op, fd, &mut event) }).map(drop)
 }
 
+/// The events that were written into `room`.
 #[inline]
 pub fn epoll_wait(
     epfd: RawFd,
-    events: &mut [libc::epoll_event],
+    room: &mut [MaybeUninit<libc::epoll_event>],
     timeout_ms: i32,
-) -> io::Result<usize> {
-    let max = events.len().min(i32::MAX as usize) as i32;
-    // SAFETY: the pointer and the count describe `events`, which is writable for the whole call.
-    let n = unsafe { libc::epoll_wait(epfd, events.as_mut_ptr(), max, timeout_ms) };
-    check(n).map(|n| n as usize)
+) -> io::Result<&[libc::epoll_event]> {
+    let max = room.len().min(i32::MAX as usize) as i32;
+    // SAFETY: the pointer and the count describe `room`, which is writable for the whole call.
+    let n = unsafe { libc::epoll_wait(epfd, room.as_mut_ptr().cast(), max, timeout_ms) };
+    let written = &room[..check(n)? as usize];
+    // SAFETY: the kernel has written so many.
+    Ok(unsafe { core::slice::from_raw_parts(written.as_ptr().cast(), written.len()) })
 }
 
 pub fn eventfd(flags: i32) -> io::Result<OwnedFd> {

@@ -7,7 +7,7 @@
 #![forbid(unsafe_code)]
 
 use super::service::{Service, WhileUsed};
-use crate::sys::epoll::{Epoll, NO_EVENT};
+use crate::sys::epoll::{EVENT_ROOM, Epoll};
 use crate::sys::eventfd::EventFd;
 use crate::sys::lock::Mutex;
 use crate::ucs::sync::{AtomicBool, Ordering};
@@ -149,7 +149,7 @@ impl Shared {
 
 /// The thread.
 fn run(shared: &Shared) {
-    let mut events = [NO_EVENT; 16];
+    let mut events = [EVENT_ROOM; 16];
     let mut limit = -1;
     // Acquire: pairs with the Release in `Place::drop`.
     while !shared.end.load(Ordering::Acquire) {

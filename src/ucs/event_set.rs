@@ -3,7 +3,7 @@
 //! The set owns its epoll descriptor, or uses one of the client's and leaves it open.
 #![forbid(unsafe_code)]
 
-use crate::sys::epoll::{self, Epoll, NO_EVENT};
+use crate::sys::epoll::{self, EVENT_ROOM, Epoll};
 use crate::ucs::{Events, Result, Status};
 use std::os::fd::RawFd;
 
@@ -59,7 +59,7 @@ impl EventSet {
         timeout_ms: i32,
         mut handler: impl FnMut(u64, Events),
     ) -> Result<Waited> {
-        let mut events = [NO_EVENT; MAX_WAIT_EVENTS];
+        let mut events = [EVENT_ROOM; MAX_WAIT_EVENTS];
         let room = &mut events[..max.min(MAX_WAIT_EVENTS)];
         let ready = match epoll::wait(self.fd(), room, timeout_ms) {
             Ok(ready) => ready,

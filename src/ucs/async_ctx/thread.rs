@@ -5,7 +5,7 @@
 #![forbid(unsafe_code)]
 
 use super::registry;
-use crate::sys::epoll::{Epoll, NO_EVENT};
+use crate::sys::epoll::{EVENT_ROOM, Epoll};
 use crate::sys::{eventfd::EventFd, process, timerfd::TimerFd};
 use crate::ucs::sync::{AtomicBool, AtomicU32, Ordering};
 use crate::ucs::{Events, Result, Status};
@@ -135,7 +135,7 @@ impl Loop {
 
     fn run(&self) {
         self.tid.store(process::tid(), Ordering::Relaxed);
-        let mut events = [NO_EVENT; BATCH];
+        let mut events = [EVENT_ROOM; BATCH];
         // Acquire: pairs with the Release in Running::stop.
         while !self.stop.load(Ordering::Acquire) {
             let ready = match self.epoll.wait(&mut events, -1) {

@@ -78,11 +78,11 @@ impl Events {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sys::epoll::NO_EVENT;
+    use crate::sys::epoll::EVENT_ROOM;
     use crate::sys::eventfd::EventFd;
 
     fn seen(set: &Epoll) -> Vec<u64> {
-        let mut room = [NO_EVENT; 2];
+        let mut room = [EVENT_ROOM; 2];
         let ready = set.wait(&mut room, 0).unwrap();
         ready.iter().map(|e| e.u64).collect()
     }

@@ -9,7 +9,7 @@ use super::deadlines::NEVER;
 use super::iface::{Face, LISTENER, TIMER, TcpIface};
 use super::{accept, link, proof, rx, upstream};
 use crate::sys::clock::{cycles, cycles_in, monotonic_ns};
-use crate::sys::epoll::NO_EVENT;
+use crate::sys::epoll::EVENT_ROOM;
 use crate::sys::socket::{READABLE, WRITABLE};
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
@@ -200,7 +200,7 @@ fn poll<const RECEIVE: bool>(face: &Face) -> u32 {
         let accepted = if requested { accept::accept(face) } else { 0 };
         return accepted + face.opened.take();
     };
-    let mut events = [NO_EVENT; MAX_EVENTS];
+    let mut events = [EVENT_ROOM; MAX_EVENTS];
     let max = face.settings.max_poll.min(MAX_EVENTS);
     let ready = match set.wait(&mut events[..max], 0) {
         Ok(ready) => ready,
@@ -315,7 +315,7 @@ pub fn arm(face: &Face) -> Result<()> {
     if servable || face.has_done() || failed || held || face.lacks_timer() {
         return Err(Status::BUSY);
     }
-    let mut events = [NO_EVENT; 1];
+    let mut events = [EVENT_ROOM; 1];
     match face.events.set()?.wait(&mut events, 0) {
         Ok([]) => Ok(()),
         _ => {
