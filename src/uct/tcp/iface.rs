@@ -126,7 +126,7 @@ pub struct TcpIface {
     pub poll_now: Cell<bool>,
     /// The last progress call, in cycles.
     pub called_at: Cell<u64>,
-    /// The time of the last periodic epoll, and whether it had events.
+    /// The last periodic epoll, in cycles, and whether it had events.
     pub polled_at: Cell<u64>,
     pub had_events: Cell<bool>,
     /// Calls of epoll in a row without events.

@@ -120,8 +120,8 @@ fn time_to_poll(face: &Face, tick: u64) -> bool {
 
 /// Whether `POLL_PERIOD_NS` have passed since the last periodic epoll; then the next period begins.
 fn poll_is_due(face: &Face) -> bool {
-    let now = monotonic_ns();
-    let ends = now.wrapping_sub(face.polled_at.get()) >= POLL_PERIOD_NS;
+    let now = cycles();
+    let ends = now.wrapping_sub(face.polled_at.get()) >= cycles_in(POLL_PERIOD_NS);
     if ends {
         face.polled_at.set(now);
     }
