@@ -68,6 +68,18 @@ pub fn post_to_fifo(
     }
     let slot = RequestSlot::warm(worker)?;
     unexpected::begin_unpaused(worker);
+    Some(fill_fifo(worker, slot, (buffer, room), tag, mask))
+}
+
+/// Makes the request of a receive, which has begun, and appends it to the FIFO, which has room.
+#[inline(always)]
+fn fill_fifo(
+    worker: &Core,
+    slot: RequestSlot,
+    (buffer, room): (*mut u8, usize),
+    tag: u64,
+    mask: u64,
+) -> Req {
     let req = slot.fill_posted(Op::TagPostedFifo);
     worker.tag().post_to_fifo(PostedReceive {
         request: req.as_ptr(),
@@ -76,7 +88,7 @@ pub fn post_to_fifo(
         buffer,
         capacity: room,
     });
-    Some(req)
+    req
 }
 
 /// The `UCP_OP_ATTR_*` of a receive that is not to be over at once.
@@ -150,15 +162,7 @@ fn post_plain(worker: &Core, (buffer, len): (*mut u8, usize), tag: u64, mask: u6
     };
     slot.begin(worker);
     if worker.tag().makes_fifo_room() {
-        let req = slot.fill_posted(Op::TagPostedFifo);
-        worker.tag().post_to_fifo(PostedReceive {
-            request: req.as_ptr(),
-            tag,
-            mask,
-            buffer,
-            capacity: len,
-        });
-        return PlainReceive::Posted(req);
+        return PlainReceive::Posted(fill_fifo(worker, slot, (buffer, len), tag, mask));
     }
     let req = slot.fill_posted(Op::TagWait(TagWaitOp {
         data: Data::contig(buffer, len),
