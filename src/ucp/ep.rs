@@ -15,6 +15,7 @@ mod lanes;
 pub mod loopback;
 mod message_lane;
 mod outstanding;
+mod pack_buffer;
 pub mod pairing;
 mod parts;
 mod rails;
@@ -27,8 +28,9 @@ mod transport_flush;
 
 pub use end::{End, EpRef, Pin};
 pub use lanes::{Capability, Lane, LaneIdx, Lanes, OpenedLane};
-pub use message_lane::{MAX_TOGETHER, MessageLane, NO_LANE, writer};
+pub use message_lane::{MAX_TOGETHER, MessageLane, NO_LANE};
 use outstanding::Outstanding;
+pub use pack_buffer::PackBuffer;
 pub use parts::{Part, Rest};
 use rails::Rails;
 pub use rails::{OpenedRail, WantedRails, WeightedLane};

@@ -6,6 +6,7 @@ use super::context::Context;
 use crate::c::*;
 use crate::ucs::sync::{AtomicU64, word64};
 use crate::ucs::{Result, Status};
+use crate::uct::base::copy::Room;
 use crate::uct::base::md::RkeyHandle;
 use crate::uct::local::ProcessId;
 use crate::wire::rkey::{MdKey, MdKeys, READ, Rkey};
@@ -142,17 +143,19 @@ impl RemoteKey {
         }
     }
 
-    /// The local address of `length` bytes at `address`, if they are mapped here and the key permits `right`.
+    /// `length` bytes at `address`, if they are mapped here and the key permits `right`.
     #[inline]
-    pub fn mapped_range(&self, address: u64, length: usize, right: u8) -> Option<*mut u8> {
+    pub fn mapped_range(&self, address: u64, length: usize, right: u8) -> Option<Room<'_>> {
         let at = self.pointer(address).ok()?;
-        (self.info.uses & right == right && self.covers(address, length)).then_some(at)
+        let is_mapped = self.info.uses & right == right && self.covers(address, length);
+        // SAFETY: mapped as long as the key lives, as far as it goes; others access what `right` does not cover.
+        is_mapped.then(|| unsafe { Room::new(at, length) })
     }
 
     /// The word at `address`, if it is mapped here, aligned, and may be read. Its owner accesses it as an atomic.
     pub fn mapped_word(&self, address: u64) -> Option<&AtomicU64> {
         const WORD: usize = size_of::<u64>();
-        let at = self.mapped_range(address, WORD, READ)?;
+        let at = self.mapped_range(address, WORD, READ)?.as_mut_ptr();
         // SAFETY: aligned, and mapped as long as the key lives.
         (at.addr().is_multiple_of(WORD)).then(|| unsafe { word64(at) })
     }

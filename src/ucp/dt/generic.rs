@@ -4,6 +4,7 @@
 use super::Side;
 use crate::c::*;
 use crate::ucs::{Result, Status};
+use crate::uct::base::copy::{Payload, Room};
 use crate::uct::base::staged::Staged;
 use core::ffi::c_void;
 
@@ -94,18 +95,16 @@ impl Generic {
         call!(self, packed_size(self.state), 0)
     }
 
-    /// # Safety
-    /// `dest` must have room for `max` bytes.
-    pub unsafe fn pack(&self, offset: usize, dest: *mut u8, max: usize) -> usize {
-        call!(self, pack(self.state, offset, dest.cast(), max), 0).min(max)
+    pub fn pack(&self, offset: usize, room: &mut Room<'_>) -> usize {
+        let (dest, most) = (room.as_mut_ptr().cast(), room.len());
+        call!(self, pack(self.state, offset, dest, most), 0).min(most)
     }
 
-    /// # Safety
-    /// `src` must be readable for `len` bytes.
-    pub unsafe fn unpack(&self, offset: usize, src: *const u8, len: usize) -> Result<()> {
+    pub fn unpack(&self, offset: usize, from: Payload<'_>) -> Result<()> {
+        let (src, len) = (from.as_ptr().cast(), from.len());
         let code = call!(
             self,
-            unpack(self.state, offset, src.cast(), len),
+            unpack(self.state, offset, src, len),
             UCS_ERR_INVALID_PARAM
         );
         match Status::from_code(code) {
@@ -127,19 +126,6 @@ pub enum Opaque {
     Staged(Box<Staged>),
 }
 
-/// Calls a function of the buffer, whose promise the caller has made.
-macro_rules! of_buffer {
-    ($s:expr, |$generic:ident| $g:expr, |$staged:ident| $d:expr) => {
-        // SAFETY: by the caller's promise.
-        unsafe {
-            match $s {
-                Opaque::Generic($generic) => $g,
-                Opaque::Staged($staged) => $d,
-            }
-        }
-    };
-}
-
 impl Opaque {
     /// Has the next `pack` find up to `most` bytes at `offset`.
     pub fn fetch(&self, offset: usize, most: usize) -> Result<()> {
@@ -149,26 +135,23 @@ impl Opaque {
         }
     }
 
-    /// # Safety
-    /// `dest` must have room for `max` bytes.
-    pub unsafe fn pack(&self, offset: usize, dest: *mut u8, max: usize) -> usize {
-        of_buffer!(self, |g| g.pack(offset, dest, max), |s| s
-            .pack(offset, dest, max))
+    /// Copies bytes from `offset` on to fill `room`, as far as there are; returns how many.
+    pub fn pack(&self, offset: usize, room: &mut Room<'_>) -> usize {
+        match self {
+            Opaque::Generic(generic) => generic.pack(offset, room),
+            Opaque::Staged(staged) => staged.pack(offset, room),
+        }
     }
 
-    /// Copies the first `len` bytes.
-    ///
-    /// # Safety
-    /// `dest` must have room for `len` bytes.
-    pub unsafe fn copy_out(&self, dest: *mut u8, len: usize) -> Result<()> {
-        of_buffer!(
-            self,
-            |g| {
-                g.pack(0, dest, len);
+    /// Copies the first bytes to fill `room`.
+    pub fn copy_out(&self, room: &mut Room<'_>) -> Result<()> {
+        match self {
+            Opaque::Generic(generic) => {
+                generic.pack(0, room);
                 Ok(())
-            },
-            |s| s.copy_out(0, dest, len)
-        )
+            }
+            Opaque::Staged(staged) => staged.copy_out(room),
+        }
     }
 
     /// What was unpacked is in the buffer.
@@ -179,10 +162,11 @@ impl Opaque {
         }
     }
 
-    /// # Safety
-    /// `src` must be readable for `len` bytes.
-    pub unsafe fn unpack(&self, offset: usize, src: *const u8, len: usize) -> Result<()> {
-        of_buffer!(self, |g| g.unpack(offset, src, len), |s| s
-            .unpack(offset, src, len))
+    /// Copies bytes to `offset`.
+    pub fn unpack(&self, offset: usize, from: Payload<'_>) -> Result<()> {
+        match self {
+            Opaque::Generic(generic) => generic.unpack(offset, from),
+            Opaque::Staged(staged) => staged.unpack(offset, from.bytes()),
+        }
     }
 }

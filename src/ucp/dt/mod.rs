@@ -4,7 +4,7 @@ pub mod generic;
 
 use crate::c::*;
 use crate::ucs::{Result, Status};
-use crate::uct::base::copy::{copy, copy_home};
+use crate::uct::base::copy::{Payload, Room, copy, copy_home};
 use crate::uct::base::memory_copier::MemoryCopier;
 use crate::uct::base::staged::{Block, Staged};
 use core::cell::Cell;
@@ -169,6 +169,25 @@ impl Data {
         }
     }
 
+    /// The bytes of a contiguous buffer.
+    #[inline]
+    pub fn payload(&self) -> Option<Payload<'_>> {
+        match self {
+            // SAFETY: the user's buffer, which stays until the operation completes.
+            Data::Contig { ptr, len } => Some(unsafe { Payload::new(*ptr, *len) }),
+            _ => None,
+        }
+    }
+
+    /// The memory of a contiguous buffer of a receive.
+    pub fn room(&self) -> Option<Room<'_>> {
+        match self {
+            // SAFETY: as in `payload`.
+            Data::Contig { ptr, len } => Some(unsafe { Room::new(*ptr, *len) }),
+            _ => None,
+        }
+    }
+
     /// The address and the memory type of a contiguous buffer that processors cannot access.
     pub fn device_block(&self) -> Option<(*mut u8, ucs_memory_type_t)> {
         match self {
@@ -234,15 +253,13 @@ impl Data {
         }
     }
 
-    /// Copies bytes `[offset, offset + max)`, as far as they exist, to `dest`; returns how many. `fetch` precedes it.
-    ///
-    /// # Safety
-    /// `dest` must have room for `max` bytes.
+    /// Copies bytes from `offset` on, as far as they exist, to fill `room`; returns how many. `fetch` precedes it.
     #[inline]
-    pub unsafe fn pack(&self, offset: usize, dest: *mut u8, max: usize) -> usize {
-        let n = max.min(self.len().saturating_sub(offset));
+    pub fn pack(&self, offset: usize, mut room: Room<'_>) -> usize {
+        let n = room.len().min(self.len().saturating_sub(offset));
+        let dest = room.as_mut_ptr();
         match self {
-            // SAFETY: inside the user's buffer, into the caller's room.
+            // SAFETY: inside the user's buffer, into the room.
             Data::Contig { ptr, .. } => unsafe {
                 copy(ptr.wrapping_add(offset), dest, n);
                 n
@@ -256,34 +273,25 @@ impl Data {
                 });
                 done
             }
-            // SAFETY: as promised by the caller.
-            Data::Opaque { state, .. } => unsafe { state.pack(offset, dest, n) },
+            Data::Opaque { state, .. } => state.pack(offset, &mut room),
         }
     }
 
-    /// Copies the first `len` bytes to `dest`.
-    ///
-    /// # Safety
-    /// `dest` must have room for `len` bytes.
-    pub unsafe fn copy_out(&self, dest: *mut u8, len: usize) -> Result<()> {
-        // SAFETY: by the caller's promise.
-        unsafe {
-            match self {
-                Data::Opaque { state, .. } => state.copy_out(dest, len),
-                _ => {
-                    self.pack(0, dest, len);
-                    Ok(())
-                }
+    /// Copies the first bytes, as far as they exist, to fill `room`, without a `fetch`.
+    pub fn copy_out(&self, mut room: Room<'_>) -> Result<()> {
+        match self {
+            Data::Opaque { state, .. } => state.copy_out(&mut room),
+            _ => {
+                self.pack(0, room);
+                Ok(())
             }
         }
     }
 
-    /// Copies `len` bytes at `src` to offset `offset` of the buffer.
-    ///
-    /// # Safety
-    /// `src` must be readable for `len` bytes.
+    /// Copies bytes to offset `offset` of the buffer.
     #[inline]
-    pub unsafe fn unpack(&self, offset: usize, src: *const u8, len: usize) -> Result<()> {
+    pub fn unpack(&self, offset: usize, from: Payload<'_>) -> Result<()> {
+        let (src, len) = (from.as_ptr(), from.len());
         if len > self.len().saturating_sub(offset) {
             return Err(Status::MESSAGE_TRUNCATED);
         }
@@ -302,8 +310,7 @@ impl Data {
                 });
                 Ok(())
             }
-            // SAFETY: as promised by the caller.
-            Data::Opaque { state, .. } => unsafe { state.unpack(offset, src, len) },
+            Data::Opaque { state, .. } => state.unpack(offset, from),
         }
     }
 
@@ -332,15 +339,7 @@ impl Data {
     /// As `unpack`, from a slice.
     #[inline]
     pub fn unpack_bytes(&self, offset: usize, bytes: &[u8]) -> Result<()> {
-        // SAFETY: a slice is readable.
-        unsafe { self.unpack(offset, bytes.as_ptr(), bytes.len()) }
-    }
-
-    /// As `pack`, into a slice, which it fills as far as there are bytes.
-    #[cfg(test)]
-    fn pack_bytes(&self, offset: usize, to: &mut [u8]) -> usize {
-        // SAFETY: a slice is writable.
-        unsafe { self.pack(offset, to.as_mut_ptr(), to.len()) }
+        self.unpack(offset, bytes.into())
     }
 
     /// Walks the blocks of `[offset, offset + len)` of an IOV buffer.
@@ -415,7 +414,7 @@ mod tests {
         for from in 0..=8 {
             for max in 0..=9 {
                 let mut out = [0u8; 9];
-                let n = d.pack_bytes(from, &mut out[..max]);
+                let n = d.pack(from, Room::from(&mut out[..max]));
                 assert_eq!(&out[..n], &b"abcdefgh"[from..(from + max).min(8)]);
             }
         }
@@ -442,15 +441,15 @@ mod tests {
         let d = d.unwrap();
         let mut out = vec![0u8; ENTRIES];
         for from in (0..ENTRIES).step_by(100) {
-            let n = d.pack_bytes(from, &mut out[from..from + 100]);
+            let n = d.pack(from, Room::from(&mut out[from..from + 100]));
             let Data::Iov { reached, .. } = &d else {
                 unreachable!()
             };
             assert_eq!((n, reached.get().entry), (100, from + 100));
         }
         assert_eq!(out, bytes);
-        assert_eq!(d.pack_bytes(ENTRIES - 3, &mut out[..9]), 3);
-        assert_eq!(d.pack_bytes(7, &mut out[..1]), 1);
+        assert_eq!(d.pack(ENTRIES - 3, Room::from(&mut out[..9])), 3);
+        assert_eq!(d.pack(7, Room::from(&mut out[..1])), 1);
         assert_eq!(out[0], 7);
     }
 

@@ -1,11 +1,12 @@
 //! `MessageLane`: the lane for messages, and how one transport message is sent by it.
 
 use super::lanes::Lane;
+use super::pack_buffer::PackBuffer;
 use crate::c::*;
 use crate::ucp::plan::Thresholds;
 use crate::ucs::{Result, Status, tracepoint};
+use crate::uct::base::copy::Room;
 use crate::uct::internal::Short;
-use crate::wire::Writer;
 use crate::wire::header::AmId;
 use core::ffi::c_void;
 
@@ -52,7 +53,7 @@ impl MessageLane {
     /// Sends one transport message of `len` bytes, headers included, that `fill` writes. A short one
     /// leaves as such: it then stands in the transport's queue itself and not in a buffer beside it.
     #[inline]
-    pub fn packed<F: FnMut(*mut u8) -> usize>(
+    pub fn packed<F: FnMut(&mut PackBuffer<'_>)>(
         &self,
         id: AmId,
         len: usize,
@@ -63,25 +64,29 @@ impl MessageLane {
         if let Some(send) = self.am_short
             && (HEADER..=HEADER + room).contains(&len)
         {
-            let mut bytes = [0u64; MAX_TOGETHER / HEADER];
-            let n = fill(bytes.as_mut_ptr().cast());
-            let rest = bytes[1..].as_ptr().cast();
+            let mut words = [[0u8; HEADER]; MAX_TOGETHER / HEADER];
+            let mut buffer = PackBuffer::new(words.as_flattened_mut().into());
+            fill(&mut buffer);
+            let n = buffer.filled();
+            let [first, rest @ ..] = &words;
+            let first = u64::from_ne_bytes(*first);
             tracepoint::send(id as u8, n);
+            let rest = rest.as_ptr().cast();
             // SAFETY: a live transport endpoint; the bytes are ours.
-            let code = unsafe { send(self.ep, id as u8, bytes[0], rest, n - HEADER) };
+            let code = unsafe { send(self.ep, id as u8, first, rest, n - HEADER) };
             return Status::from_code(code).map_or(Ok(n), Err);
         }
         self.bcopy(id, fill)
     }
 
-    /// Sends one transport message, which `fill` writes. `fill` returns its length.
-    pub fn bcopy<F: FnMut(*mut u8) -> usize>(&self, id: AmId, fill: F) -> Result<usize> {
+    /// Sends one transport message, which `fill` writes; returns its length.
+    pub fn bcopy<F: FnMut(&mut PackBuffer<'_>)>(&self, id: AmId, fill: F) -> Result<usize> {
         self.bcopy_as(id as u8, fill)
     }
 
     /// The same of a message of the peer's dialect.
-    pub fn bcopy_as<F: FnMut(*mut u8) -> usize>(&self, id: u8, fill: F) -> Result<usize> {
-        bcopy(self.ep, self.am_bcopy, id, fill)
+    pub fn bcopy_as<F: FnMut(&mut PackBuffer<'_>)>(&self, id: u8, fill: F) -> Result<usize> {
+        bcopy(self.ep, (self.am_bcopy, self.max_bcopy), id, fill)
     }
 
     /// Sends a control message.
@@ -89,12 +94,8 @@ impl MessageLane {
         if bytes.len() > self.max_bcopy {
             return Err(Status::EXCEEDS_LIMIT);
         }
-        self.packed(id, bytes.len(), |dest| {
-            // SAFETY: the buffer has room for so many bytes, at most `max_bcopy`.
-            unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), dest, bytes.len()) };
-            bytes.len()
-        })
-        .map(drop)
+        self.packed(id, bytes.len(), |buffer| buffer.bytes(bytes.into()))
+            .map(drop)
     }
 
     /// The same of a message of the peer's dialect.
@@ -102,62 +103,52 @@ impl MessageLane {
         if bytes.len() > self.max_bcopy {
             return Err(Status::EXCEEDS_LIMIT);
         }
-        self.bcopy_as(id, |dest| {
-            // SAFETY: as in `control`.
-            unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), dest, bytes.len()) };
-            bytes.len()
-        })
-        .map(drop)
+        self.bcopy_as(id, |buffer| buffer.bytes(bytes.into()))
+            .map(drop)
     }
 }
 
 impl Lane {
-    /// As `MessageLane::bcopy`, by any lane.
-    pub fn bcopy<F: FnMut(*mut u8) -> usize>(&self, id: AmId, fill: F) -> Result<usize> {
+    /// As `MessageLane::bcopy`, by any lane, of at most `room` bytes.
+    pub fn bcopy<F: FnMut(&mut PackBuffer<'_>)>(
+        &self,
+        id: AmId,
+        room: usize,
+        fill: F,
+    ) -> Result<usize> {
         // SAFETY: a live transport endpoint.
         let am_bcopy = unsafe { (*(*self.ep).iface).ops.ep_am_bcopy };
-        bcopy(self.ep, am_bcopy, id as u8, fill)
+        bcopy(self.ep, (am_bcopy, room), id as u8, fill)
     }
 }
 
-/// Sends one transport message by a live transport endpoint with its operation.
+/// Sends one transport message by a live transport endpoint with its operation, which has at least so much room.
 #[inline]
-fn bcopy<F: FnMut(*mut u8) -> usize>(
+fn bcopy<F: FnMut(&mut PackBuffer<'_>)>(
     ep: uct_ep_h,
-    am_bcopy: uct_ep_am_bcopy_func_t,
+    (am_bcopy, room): (uct_ep_am_bcopy_func_t, usize),
     id: u8,
-    mut fill: F,
+    fill: F,
 ) -> Result<usize> {
-    unsafe extern "C" fn shim<F: FnMut(*mut u8) -> usize>(
+    unsafe extern "C" fn shim<F: FnMut(&mut PackBuffer<'_>)>(
         dest: *mut c_void,
         arg: *mut c_void,
     ) -> usize {
-        // SAFETY: `arg` is the closure of the call below, which is still under way.
-        unsafe { (*arg.cast::<F>())(dest.cast()) }
+        // SAFETY: `arg` is that of the call below, which is still under way.
+        let (fill, room) = unsafe { &mut *arg.cast::<(F, usize)>() };
+        // SAFETY: the transport's buffer is as long as its interface says.
+        let mut buffer = PackBuffer::new(unsafe { Room::new(dest.cast(), *room) });
+        fill(&mut buffer);
+        buffer.filled()
     }
     let Some(send) = am_bcopy else {
         return Err(Status::UNSUPPORTED);
     };
+    let mut arg = (fill, room);
+    let arg = core::ptr::from_mut(&mut arg).cast();
     // SAFETY: a live transport endpoint; the closure outlives the call.
-    let n = unsafe {
-        send(
-            ep,
-            id,
-            Some(shim::<F>),
-            core::ptr::from_mut(&mut fill).cast(),
-            0,
-        )
-    };
+    let n = unsafe { send(ep, id, Some(shim::<F>), arg, 0) };
     let sent = Status::check_length(n)?;
     tracepoint::send(id, sent);
     Ok(sent)
-}
-
-/// A writer on the first bytes of a transport buffer.
-///
-/// # Safety
-/// `dest` must have room for `len` bytes for as long as the writer lives.
-pub unsafe fn writer<'a>(dest: *mut u8, len: usize) -> Writer<'a> {
-    // SAFETY: by the caller's promise.
-    Writer::new(unsafe { core::slice::from_raw_parts_mut(dest, len) })
 }

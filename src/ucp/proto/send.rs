@@ -5,7 +5,7 @@
 
 use super::{rails, rndv, upstream, zcopy};
 use crate::ucp::dt::Data;
-use crate::ucp::ep::{Ep, Lane, Rest, ShortRoute, Task, TaskStep, writer};
+use crate::ucp::ep::{Ep, Lane, Rest, ShortRoute, Task, TaskStep};
 use crate::ucp::op::{MessageKind, Op, Operation, SendOp, Stage};
 use crate::ucp::plan::RndvPolicy;
 use crate::ucp::request::{
@@ -15,7 +15,7 @@ use crate::ucp::rndv_state::SenderState;
 use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
 use crate::ucs_debug;
-use crate::uct::base::copy::{Payload, copy};
+use crate::uct::base::copy::Payload;
 use crate::wire::Writer;
 use crate::wire::header::{AmId, CUT, FirstAckHdr, FirstHdr, Header, MiddleHdr, TagSyncHdr};
 use crate::wire::id::{RequestId, RequestName};
@@ -93,11 +93,8 @@ pub fn start(
 /// The header and the data of a message that may be short: the header is a word, the data one block.
 #[inline]
 fn short_message<'a>(kind: &MessageKind, data: &'a Data) -> Option<(u64, Payload<'a>)> {
-    match data {
-        // SAFETY: readable as long as the call or the request lasts.
-        Data::Contig { ptr, len } => Some((kind.word()?, unsafe { Payload::new(*ptr, *len) })),
-        _ => None,
-    }
+    let payload = data.payload()?;
+    Some((kind.word()?, payload))
 }
 
 /// Tries to send a message of an eight-byte header and a payload as one transport message. Most messages are such, and
@@ -180,9 +177,9 @@ pub fn try_sync(ep: &Ep, (buffer, len): (*mut u8, usize), tag: u64) -> Option<Re
     let sent = ep.send_past_queue(|| {
         let sender = ep.name_request(req);
         ep.sent.long.eager.add(len);
-        let sent = ep.lane().packed(AmId::TagSync, HEAD + len, |dest| {
-            // SAFETY: there is room for header and data.
-            unsafe { fill_body(dest, &TagSyncHdr { tag, sender }, &data, 0, len) }
+        let sent = ep.lane().packed(AmId::TagSync, HEAD + len, |buffer| {
+            buffer.header(&TagSyncHdr { tag, sender });
+            buffer.data(&data, 0, len);
         });
         sent.inspect_err(|_| ep.sent.long.eager.take_back(len))?;
         wait_for_match(ep, req);
@@ -217,7 +214,8 @@ fn whole_at_once<const WORDS: usize>(
 ) -> Option<Result<()>> {
     let len = payload.len();
     let header = header.map(u64::to_le_bytes);
-    let head = size_of_val(&header);
+    let header = header.as_flattened();
+    let head = header.len();
     let lane = ep.lane();
     let by = &lane.thresholds;
     let mapped = match id {
@@ -232,13 +230,9 @@ fn whole_at_once<const WORDS: usize>(
     }
     // Before the message goes: its receiver may run within the call, and close the endpoint.
     ep.sent.long.eager.add(len);
-    let sent = ep.lane().bcopy(id, |dest| {
-        // SAFETY: there is room for `max_bcopy` bytes.
-        unsafe {
-            dest.cast::<[[u8; 8]; WORDS]>().write_unaligned(header);
-            copy(payload.as_ptr(), dest.add(head), len);
-        }
-        head + len
+    let sent = ep.lane().bcopy(id, |buffer| {
+        buffer.bytes(header.into());
+        buffer.bytes(payload);
     });
     match sent {
         Ok(_) => Some(Ok(())),
@@ -483,12 +477,10 @@ fn whole_of_ours(ep: &Ep, kind: &MessageKind, data: &Data, sync: RequestName) ->
         _ => head + data.len(),
     };
     ep.lane()
-        .packed(kind.id(), len, |dest| {
-            // SAFETY: header and data fit in `max_bcopy`, as `start` checked.
-            unsafe {
-                kind.encode(&mut writer(dest, head), sync);
-                head + data.pack(0, dest.wrapping_add(head), data.len())
-            }
+        .packed(kind.id(), len, |buffer| {
+            // Both fit, as `start` checked.
+            buffer.fields(head, |w| kind.encode(w, sync));
+            buffer.data(data, 0, data.len());
         })
         .map(drop)
 }
@@ -534,14 +526,12 @@ fn send_fragment(ep: &Ep, req: Req, send: &SendOp, message: u64, offset: usize) 
         };
         let room = whole_elements(ep.lane().max_bcopy - head);
         send.data.fetch(0, room)?;
-        let n = ep.lane().bcopy(AmId::First, |dest| {
-            // SAFETY: the header and `room` bytes are what the transport's buffer holds.
-            unsafe {
-                let mut w = writer(dest, head);
-                first.encode(&mut w);
-                send.kind.encode(&mut w, sync);
-                head + send.data.pack(0, dest.wrapping_add(head), room)
-            }
+        let n = ep.lane().bcopy(AmId::First, |buffer| {
+            buffer.fields(head, |w| {
+                first.encode(w);
+                send.kind.encode(w, sync);
+            });
+            buffer.data(&send.data, 0, room);
         })?;
         return Ok(n - head);
     }
@@ -568,9 +558,9 @@ fn send_middle(
     };
     let room = whole_elements(ep.max_bcopy(lane) - MiddleHdr::LEN).min(range.len());
     send.data.fetch(range.start, room)?;
-    let n = lane.bcopy(AmId::Middle, |dest| {
-        // SAFETY: the header and `room` bytes are what the transport's buffer holds.
-        unsafe { fill_body(dest, &head, &send.data, range.start, room) }
+    let n = lane.bcopy(AmId::Middle, MiddleHdr::LEN + room, |buffer| {
+        buffer.header(&head);
+        buffer.data(&send.data, range.start, room);
     })?;
     Ok(n - MiddleHdr::LEN)
 }
@@ -649,30 +639,11 @@ pub fn send_body<H: Header>(
 ) -> Result<usize> {
     let room = whole_elements(ep.lane().max_bcopy - H::LEN).min(limit);
     data.fetch(offset, room)?;
-    let n = ep.lane().bcopy(id, |dest| {
-        // SAFETY: the header and `room` bytes are what the transport's buffer holds.
-        unsafe { fill_body(dest, head, data, offset, room) }
+    let n = ep.lane().bcopy(id, |buffer| {
+        buffer.header(head);
+        buffer.data(data, offset, room);
     })?;
     Ok(n - H::LEN)
-}
-
-/// Writes a header and the data behind it; returns the number of bytes.
-///
-/// # Safety
-/// `dest` must have room for the header and `room` bytes.
-#[inline]
-unsafe fn fill_body<H: Header>(
-    dest: *mut u8,
-    head: &H,
-    data: &Data,
-    offset: usize,
-    room: usize,
-) -> usize {
-    // SAFETY: by the caller's promise.
-    unsafe {
-        head.encode(&mut writer(dest, H::LEN));
-        H::LEN + data.pack(offset, dest.wrapping_add(H::LEN), room)
-    }
 }
 
 /// Sends a message of the peer's dialect: a header of `head` bytes, of `data` from an offset on at most as many bytes as
@@ -689,14 +660,11 @@ pub fn pack_and_send(
         return Err(Status::EXCEEDS_LIMIT);
     }
     data.fetch(offset, most)?;
-    let sent = ep.lane().bcopy_as(id, |dest| {
-        // SAFETY: the header, `most` bytes and the end fit in the transport's buffer, as checked.
-        unsafe {
-            encode(&mut writer(dest, head));
-            let n = data.pack(offset, dest.wrapping_add(head), most);
-            let mut w = writer(dest.wrapping_add(head + n), around - head);
-            end.iter().for_each(|part| w.bytes(part));
-            around + n
+    let sent = ep.lane().bcopy_as(id, |buffer| {
+        buffer.fields(head, |w| encode(w));
+        buffer.data(data, offset, most);
+        for part in end {
+            buffer.bytes((*part).into());
         }
     })?;
     Ok(sent - around)

@@ -61,8 +61,8 @@ pub unsafe fn copy_mapped(
         return false;
     };
     let (from, to) = match direction {
-        Direction::Put => (local, remote),
-        Direction::Get => (remote, local),
+        Direction::Put => (local, remote.as_mut_ptr()),
+        Direction::Get => (remote.as_mut_ptr(), local),
     };
     count_mapped(ep, direction, len);
     // SAFETY: the user's buffer; mapped remote memory, inside the key's range.
@@ -108,7 +108,7 @@ pub unsafe fn atomic_mapped<W: AtomicWord>(
     let Some(at) = key.mapped_range(address, size_of::<W>(), WRITE) else {
         return false;
     };
-    let at: *mut W = at.cast();
+    let at: *mut W = at.as_mut_ptr().cast();
     if !at.is_aligned() || !address.is_multiple_of(size_of::<W>() as u64) {
         return false;
     }
@@ -135,9 +135,8 @@ pub fn put(ep: &Ep, param: &Param, data: Data, address: u64, key: &RemoteKey) ->
     count(ep, Direction::Put, data.len());
     match access_of(ep, key) {
         Access::Direct(_) => {
-            let to = key.pointer(address)?;
-            // SAFETY: mapped remote memory, inside the key's range.
-            unsafe { data.copy_out(to, data.len()) }?;
+            let to = key.mapped_range(address, data.len(), WRITE);
+            data.copy_out(to.ok_or(Status::INVALID_ADDR)?)?;
             drop(data);
             immediate(ep.worker(), param, Info::default())
         }
@@ -161,9 +160,8 @@ pub fn get(ep: &Ep, param: &Param, data: Data, address: u64, key: &RemoteKey) ->
     count(ep, Direction::Get, data.len());
     match access_of(ep, key) {
         Access::Direct(_) => {
-            let from = key.pointer(address)?;
-            // SAFETY: mapped remote memory, inside the key's range.
-            unsafe { data.unpack(0, from, data.len()) }?;
+            let from = key.mapped_range(address, data.len(), READ);
+            data.unpack(0, from.ok_or(Status::INVALID_ADDR)?.payload())?;
             data.finish()?;
             drop(data);
             immediate(ep.worker(), param, Info::default())

@@ -3,13 +3,14 @@
 
 use crate::c::{UCS_MEMORY_TYPE_HOST, ucs_memory_type_t};
 use crate::ucp::atomic::{AtomicOperation, apply};
-use crate::ucp::ep::{Ep, Lane, LaneIdx, PeerGet, Rest, Serve, Task, TaskStep, writer};
+use crate::ucp::ep::{Ep, Lane, LaneIdx, PackBuffer, PeerGet, Rest, Serve, Task, TaskStep};
 use crate::ucp::proto::control;
 use crate::ucp::proto::rails;
 use crate::ucp::worker_core::Core;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
+use crate::uct::base::copy::Room;
 use crate::uct::base::memory_copier::MemoryCopier;
 use crate::uct::base::staged::copy_by;
 use crate::wire::header::{
@@ -160,26 +161,23 @@ fn serve_fragment(
     let fragment = range.len().min(ep.max_bcopy(lane) - GetReplyHdr::LEN);
     let from = get.address.wrapping_add(range.start as u64);
     let mut refused = false;
-    let mut fill = |dest: *mut u8| {
-        let body = dest.wrapping_add(GetReplyHdr::LEN);
-        // SAFETY: there is room for header and fragment.
-        let copied = unsafe { read(ep.worker(), get.region, from, (body, fragment)) };
-        refused = copied.is_err();
-        let head = GetReplyHdr {
-            request: get.request,
-            offset: range.start as u64,
-            status: code_of(&copied) as u8,
-        };
-        // SAFETY: as above.
-        head.encode(&mut unsafe { writer(dest, GetReplyHdr::LEN) });
-        GetReplyHdr::LEN + if refused { 0 } else { fragment }
+    let mut fill = |buffer: &mut PackBuffer<'_>| {
+        let from = |room: Room<'_>| read(ep.worker(), get.region, from, room);
+        buffer.outcome(fragment, from, |read| {
+            refused = read.is_err();
+            GetReplyHdr {
+                request: get.request,
+                offset: range.start as u64,
+                status: code_of(read) as u8,
+            }
+        });
     };
     let id = AmId::GetReply;
     match lane.index {
         LaneIdx::MESSAGES => ep
             .lane()
             .packed(id, GetReplyHdr::LEN + fragment, &mut fill)?,
-        _ => lane.bcopy(id, &mut fill)?,
+        _ => lane.bcopy(id, GetReplyHdr::LEN + fragment, &mut fill)?,
     };
     Ok((!refused).then_some(fragment))
 }
@@ -190,20 +188,16 @@ fn serve_upstream(ep: &Ep, get: &PeerGet, range: Range<usize>) -> Result<Option<
     const HEAD: usize = GetReply::LEN;
     let fragment = range.len().min(ep.lane().max_bcopy.saturating_sub(HEAD));
     let from = get.address.wrapping_add(range.start as u64);
-    let head = GetReply {
-        request: get.request.0,
-        offset: range.start as u64,
-    };
     let mut refused = false;
-    ep.lane().bcopy_as(GET_REPLY, |dest| {
-        let to = (dest.wrapping_add(HEAD), fragment);
-        // SAFETY: there is room for header and fragment.
-        let copied = unsafe {
-            head.encode(&mut writer(dest, HEAD));
-            read(ep.worker(), get.region, from, to)
-        };
-        refused = copied.is_err();
-        HEAD + if refused { 0 } else { fragment }
+    ep.lane().bcopy_as(GET_REPLY, |buffer| {
+        let from = |room: Room<'_>| read(ep.worker(), get.region, from, room);
+        buffer.outcome(fragment, from, |read| {
+            refused = read.is_err();
+            GetReply {
+                request: get.request.0,
+                offset: range.start as u64,
+            }
+        });
     })?;
     if refused {
         for iface in &ep.worker().ifaces {
@@ -214,19 +208,11 @@ fn serve_upstream(ep: &Ep, get: &PeerGet, range: Range<usize>) -> Result<Option<
 }
 
 /// Reads memory that a peer names.
-///
-/// # Safety
-/// There must be room for so many bytes at `to`.
 #[inline]
-pub unsafe fn read(
-    w: &Core,
-    region: u64,
-    address: u64,
-    (to, length): (*mut u8, usize),
-) -> Result<()> {
-    with_memory(w, region, address, length, READ, |at, kind| {
-        // SAFETY: inside an exported region; the room by the caller's promise.
-        unsafe { copy_by(copier(w, kind), at, to, length) }
+fn read(w: &Core, region: u64, address: u64, to: Room<'_>) -> Result<()> {
+    with_memory(w, region, address, to.len(), READ, |at, kind| {
+        // SAFETY: inside an exported region.
+        unsafe { copy_by(copier(w, kind), at, to.as_mut_ptr(), to.len()) }
     })?
 }
 

@@ -89,6 +89,94 @@ impl<'a> From<&'a [u8]> for Payload<'a> {
     }
 }
 
+/// Memory of a known length that may be read and written for `'a`, and that others may access meanwhile.
+#[derive(Debug)]
+pub struct Room<'a> {
+    at: *mut u8,
+    len: usize,
+    lent: PhantomData<&'a mut [u8]>,
+}
+
+impl<'a> Room<'a> {
+    /// # Safety
+    /// `at` must be readable and writable for `len` bytes for `'a`. Without bytes it may be null.
+    #[inline(always)]
+    pub unsafe fn new(at: *mut u8, len: usize) -> Room<'a> {
+        Room {
+            at,
+            len,
+            lent: PhantomData,
+        }
+    }
+
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Readable and writable for `len` bytes.
+    #[inline(always)]
+    pub fn as_mut_ptr(&self) -> *mut u8 {
+        self.at
+    }
+
+    /// Its bytes, as the source of a copy.
+    #[inline(always)]
+    pub fn payload(&self) -> Payload<'_> {
+        Payload {
+            at: self.at,
+            len: self.len,
+            lent: PhantomData,
+        }
+    }
+
+    /// A part of it, which must be inside.
+    #[inline(always)]
+    pub fn part(&mut self, offset: usize, len: usize) -> Room<'_> {
+        let fits = offset <= self.len && len <= self.len - offset;
+        assert!(fits, "{len} bytes at {offset} of {}", self.len);
+        Room {
+            at: self.at.wrapping_add(offset),
+            len,
+            lent: PhantomData,
+        }
+    }
+
+    /// Writes its first bytes, of which there must be as many.
+    #[inline(always)]
+    pub fn fill(&mut self, from: Payload<'_>) {
+        assert!(from.len <= self.len, "{} bytes into {}", from.len, self.len);
+        // SAFETY: by the promises of both `new`, as far as was checked.
+        unsafe { copy(from.at, self.at, from.len) };
+    }
+
+    /// Its bytes.
+    #[inline(always)]
+    pub fn bytes(&mut self) -> &mut [u8] {
+        if self.is_empty() {
+            return &mut [];
+        }
+        // SAFETY: by the promise of `new`.
+        unsafe { core::slice::from_raw_parts_mut(self.at, self.len) }
+    }
+}
+
+impl<'a> From<&'a mut [u8]> for Room<'a> {
+    #[inline(always)]
+    fn from(bytes: &'a mut [u8]) -> Room<'a> {
+        Room {
+            at: bytes.as_mut_ptr(),
+            len: bytes.len(),
+            lent: PhantomData,
+        }
+    }
+}
+
 /// The longest length of `copy_small`.
 pub const SMALL: usize = 16;
 

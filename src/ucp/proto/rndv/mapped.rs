@@ -11,6 +11,7 @@ use crate::ucp::rndv_state::SenderState;
 use crate::ucp::rts::Rts;
 use crate::ucp::worker_core::Core;
 use crate::ucs::Result;
+use crate::uct::base::copy::Room;
 use crate::uct::internal::EpochGuard;
 use crate::wire::id::EpName;
 use crate::wire::rkey::READ;
@@ -47,11 +48,10 @@ fn copy_within_worker(worker: &Core, to: &Data, message: &Rts) -> Option<Result<
         if send.stage != Stage::Rndv(SenderState::RtsSent) || send.data.len() != total {
             return None;
         }
-        match (to.contiguous(), send.data.contiguous()) {
-            // SAFETY: `total` bytes of the sender's buffer, as checked above.
-            (_, Some(from)) => Some(unsafe { to.unpack(0, from, total) }),
-            // SAFETY: `total` bytes fit the receive, as `fetch` checked.
-            (Some(at), None) => Some(unsafe { send.data.copy_out(at, total) }),
+        match (to.room(), send.data.payload()) {
+            (_, Some(from)) => Some(to.unpack(0, from)),
+            // They fit, as `fetch` checked.
+            (Some(mut room), None) => Some(send.data.copy_out(room.part(0, total))),
             (None, None) => None,
         }
     })
@@ -83,10 +83,7 @@ fn copy_from_region(
         _ => None,
     };
     let address = message.address.checked_add(part.start as u64)?;
-    let copy = |from: *mut u8| {
-        // SAFETY: mapped here for the part as long as the key is.
-        unsafe { to.unpack(at, from, part.len()) }
-    };
+    let copy = |from: Room<'_>| to.unpack(at, from.payload());
     let result = touch(ep, &key, to, address, part.len(), READ, copy)?;
     Some(match guard {
         Some(guard) if !guard.is_current() => Copied::InDoubt,
@@ -103,19 +100,23 @@ pub fn touch<R>(
     address: u64,
     length: usize,
     right: u8,
-    f: impl FnOnce(*mut u8) -> R,
+    f: impl FnOnce(Room<'_>) -> R,
 ) -> Option<R> {
-    let at = key.mapped_range(address, length, right)?;
+    let room = key.mapped_range(address, length, right)?;
     let context = ep.worker().context();
     if key.info.context != context.id {
-        return Some(f(at));
+        return Some(f(room));
     }
     if matches!(here, Data::Opaque { .. }) {
         return None;
     }
+    let within = |at| {
+        // SAFETY: inside an exported region, which stays mapped meanwhile.
+        f(unsafe { Room::new(at, length) })
+    };
     let regions = &context.regions;
     regions
-        .with(key.info.region, address, length, right, f)
+        .with(key.info.region, address, length, right, within)
         .ok()
 }
 

@@ -24,10 +24,11 @@
 //!     │ ────────────── DataFailed ─────────────► │ an Rtr for a send that is over, a put that failed,
 //!     │                                          │ an endpoint that is closed while it sends
 //! ```
+#![forbid(unsafe_code)]
 
 use super::mapped::{self, Offer, touch};
 use crate::c::{UCP_MEM_MAP_PROT_REMOTE_READ, UCT_MD_MEM_ACCESS_LOCAL_READ, ucs_memory_type_t};
-use crate::ucp::ep::{Capability, Ep, Lane, Part, Task, TaskStep, writer};
+use crate::ucp::ep::{Capability, Ep, Lane, Part, Task, TaskStep};
 use crate::ucp::mem::Window;
 use crate::ucp::op::{Op, RndvMemory, SendOp, Stage};
 use crate::ucp::proto::control;
@@ -41,6 +42,7 @@ use crate::ucp::rkey::Access;
 use crate::ucp::rndv_state::{Illegal, SenderEvent, SenderState};
 use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status, tracepoint};
+use crate::uct::base::copy::Room;
 use crate::wire::Writer;
 use crate::wire::header::{AckHdr, AmId, DataHdr, Header, PutDoneHdr, RtrHdr, RtsHdr};
 use crate::wire::id::RequestId;
@@ -153,16 +155,13 @@ fn send_rts(ep: &Ep, req: Req, send: &mut SendOp) -> Result<()> {
         kind: send.kind.id() as u8,
     };
     ep.lane()
-        .bcopy(AmId::Rts, |dest| {
-            // SAFETY: the headers fit in `max_bcopy`.
-            unsafe {
-                let mut w = writer(dest, head);
-                rts.encode(&mut w);
+        .bcopy(AmId::Rts, |buffer| {
+            buffer.fields(head, |w| {
+                rts.encode(w);
                 w.bytes(offer.key());
                 w.bytes(offer.epoch_key);
-                send.kind.encode(&mut w, rts.sender);
-            }
-            head
+                send.kind.encode(w, rts.sender);
+            });
         })
         .map(drop)
 }
@@ -306,10 +305,7 @@ fn start_put(ep: &Ep, req: Req) -> Result<()> {
             Some((at, _)) => at,
             None => send.data.contiguous()?,
         };
-        let copy = |to| {
-            // SAFETY: mapped here for `length` bytes as long as the key is.
-            unsafe { send.data.pack(0, to, length) };
-        };
+        let copy = |to: Room<'_>| send.data.pack(0, to);
         let key = send.memory.as_ref().and_then(|m| m.target.clone());
         let copied = key
             .as_ref()

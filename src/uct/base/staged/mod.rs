@@ -10,7 +10,7 @@ mod writer;
 
 use crate::c::ucs_memory_type_t;
 use crate::ucs::{Result, Status};
-use crate::uct::base::copy::copy;
+use crate::uct::base::copy::Room;
 use crate::uct::base::memory_copier::{
     CopyCost, Direction, HostBuffer, MemoryCopier, PendingCopy, STAGING_BUFFER,
 };
@@ -75,38 +75,25 @@ impl Staged {
         self.reader.borrow_mut().fetch(&self.blocks, offset, most)
     }
 
-    /// Copies bytes that `fetch` has brought, at most `most`; returns how many.
-    ///
-    /// # Safety
-    /// `to` must have room for `most` bytes.
-    pub unsafe fn pack(&self, offset: usize, to: *mut u8, most: usize) -> usize {
+    /// Copies bytes that `fetch` has brought, as far as there is room; returns how many.
+    pub fn pack(&self, offset: usize, room: &mut Room<'_>) -> usize {
         let mut reader = self.reader.borrow_mut();
         let bytes = reader.held(offset);
-        let count = bytes.len().min(most);
-        // SAFETY: readable so far; the room by the caller's promise.
-        unsafe { copy(bytes.as_ptr(), to, count) };
+        let count = bytes.len().min(room.len());
+        room.fill(bytes[..count].into());
         if offset + count == self.blocks.length {
             *reader = Reader::default();
         }
         count
     }
 
-    /// Copies `length` bytes from `offset` on, past the window.
-    ///
-    /// # Safety
-    /// `to` must have room for `length` bytes.
-    pub unsafe fn copy_out(&self, offset: usize, to: *mut u8, length: usize) -> Result<()> {
-        // SAFETY: by the caller's promise.
-        unsafe { self.blocks.copy_out(offset, to, length) }
+    /// Copies the first bytes, past the window, as far as there is room.
+    pub fn copy_out(&self, room: &mut Room<'_>) -> Result<()> {
+        self.blocks.read_into(0, room.bytes())
     }
 
-    /// Receives `length` bytes for `offset`. They are in the buffer after `finish`, or when this is dropped.
-    ///
-    /// # Safety
-    /// `from` must be readable for `length` bytes.
-    pub unsafe fn unpack(&self, offset: usize, from: *const u8, length: usize) -> Result<()> {
-        // SAFETY: by the caller's promise.
-        let bytes = unsafe { core::slice::from_raw_parts(from, length) };
+    /// Receives bytes for `offset`. They are in the buffer after `finish`, or when this is dropped.
+    pub fn unpack(&self, offset: usize, bytes: &[u8]) -> Result<()> {
         self.writer.borrow_mut().write(&self.blocks, offset, bytes)
     }
 
@@ -285,6 +272,7 @@ pub unsafe fn copy_by(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::uct::base::copy::copy;
     use crate::uct::base::memory_copier::BufferPool;
     use core::sync::atomic::{AtomicUsize, Ordering};
 
@@ -395,8 +383,7 @@ mod tests {
         for (i, part) in out.chunks_mut(fragment).enumerate() {
             let at = from + i * fragment;
             staged.fetch(at, part.len())?;
-            // SAFETY: there is room.
-            let count = unsafe { staged.pack(at, part.as_mut_ptr(), part.len()) };
+            let count = staged.pack(at, &mut Room::from(&mut *part));
             assert_eq!(count, part.len());
         }
         Ok(())
@@ -460,8 +447,7 @@ mod tests {
                 let (first, rest) = memory.split_at_mut(1000);
                 let (staged, copier) = buffer(&mut [first, rest], 100);
                 for (i, part) in bytes.chunks(fragment).enumerate() {
-                    // SAFETY: a slice.
-                    unsafe { staged.unpack(i * fragment, part.as_ptr(), part.len()) }.unwrap();
+                    staged.unpack(i * fragment, part).unwrap();
                     assert!(copier.buffers.load(Ordering::Relaxed) <= pace::DEEPEST + 1);
                 }
                 if finishes {
@@ -486,10 +472,8 @@ mod tests {
             // The short first windows alone make them more than these.
             assert_eq!(result.err(), Some(Status::IO_ERROR));
             copier.left.store(0, Ordering::Relaxed);
-            let result = out.chunks(8192).enumerate().try_for_each(|(i, part)| {
-                // SAFETY: a slice.
-                unsafe { staged.unpack(i * 8192, part.as_ptr(), part.len()) }
-            });
+            let mut parts = out.chunks(8192).enumerate();
+            let result = parts.try_for_each(|(i, part)| staged.unpack(i * 8192, part));
             assert_eq!(result, Err(Status::IO_ERROR), "no copy is left");
             drop(staged);
             assert_eq!(copier.buffers.load(Ordering::Relaxed), 0);
@@ -504,15 +488,12 @@ mod tests {
         let (first, rest) = memory.split_at_mut(1000);
         let (staged, copier) = buffer(&mut [first, &mut [], rest], 100);
         let (head, tail) = ([1u8; 1500], [2u8; 10]);
-        // SAFETY: arrays.
-        unsafe {
-            staged.unpack(500, head.as_ptr(), 700).unwrap();
-            staged.unpack(1200, head[700..].as_ptr(), 800).unwrap();
-            // Gathered, and written where the next bytes do not follow.
-            assert_eq!(copier.left.load(Ordering::Relaxed), 100);
-            staged.unpack(length - 10, tail.as_ptr(), 10).unwrap();
-            assert_eq!(copier.left.load(Ordering::Relaxed), 100 - 3);
-        }
+        staged.unpack(500, &head[..700]).unwrap();
+        staged.unpack(1200, &head[700..]).unwrap();
+        // Gathered, and written where the next bytes do not follow.
+        assert_eq!(copier.left.load(Ordering::Relaxed), 100);
+        staged.unpack(length - 10, &tail).unwrap();
+        assert_eq!(copier.left.load(Ordering::Relaxed), 100 - 3);
         let same = |from: usize, to: usize, value| memory[from..to].iter().all(|b| *b == value);
         assert!(same(500, 2000, 1) && same(length - 10, length, 2));
         assert_eq!(memory[499], bytes[499]);
@@ -525,8 +506,7 @@ mod tests {
         let bytes: Vec<u8> = (0..200).collect();
         for finishes in [true, false] {
             let (staged, copier) = buffer(&mut [&mut memory], 1);
-            // SAFETY: a vector.
-            unsafe { staged.unpack(50, bytes.as_ptr(), 200) }.unwrap();
+            staged.unpack(50, &bytes).unwrap();
             assert_eq!(copier.left.load(Ordering::Relaxed), 1);
             if finishes {
                 staged.finish().unwrap();
@@ -537,8 +517,7 @@ mod tests {
             memory = [5; 300];
         }
         let (staged, _) = buffer(&mut [&mut memory], 0);
-        // SAFETY: a vector.
-        unsafe { staged.unpack(0, bytes.as_ptr(), 200) }.unwrap();
+        staged.unpack(0, &bytes).unwrap();
         assert_eq!(staged.finish(), Err(Status::IO_ERROR));
     }
 
@@ -549,8 +528,7 @@ mod tests {
         let (staged, _) = buffer(&mut [head, tail], 1);
         assert_eq!(staged.fetch(0, 300), Err(Status::IO_ERROR));
         let mut out = [0u8; 300];
-        // SAFETY: an array.
-        assert_eq!(unsafe { staged.pack(0, out.as_mut_ptr(), 300) }, 0);
+        assert_eq!(staged.pack(0, &mut Room::from(&mut out[..])), 0);
         assert_eq!(staged.fetch(300, 10), Ok(()), "nothing is to be fetched");
     }
 }
