@@ -234,8 +234,7 @@ static void tag(buffer_t *a, buffer_t *b, int order, int hint)
         r = ucp_tag_recv_nbx(to->worker, argument(b), count_of(b), 7, -1, &receive);
         if (UCS_PTR_IS_PTR(r) && b->layout == CONTIG) {
             CHECK_OK(ucp_request_query(r, &attr));
-            CHECK_EQ(attr.mem_type, b->length == 0     ? (hint ? param_of(b, 1).memory_type : UCS_MEMORY_TYPE_HOST) :
-                                    b->place == HOST   ? UCS_MEMORY_TYPE_HOST :
+            CHECK_EQ(attr.mem_type, b->place == HOST   ? UCS_MEMORY_TYPE_HOST :
                                     b->place == DEVICE ? UCS_MEMORY_TYPE_CUDA :
                                                          UCS_MEMORY_TYPE_CUDA_MANAGED);
         }
@@ -400,16 +399,38 @@ static void active_messages(void)
                                       .flags = UCP_AM_FLAG_PERSISTENT_DATA,
                                       .cb = on_am};
     ucp_request_param_t plain = {0};
-    ucs_status_ptr_t refused;
-    buffer_t a;
+    ucp_request_param_t host = {0};
+    ucs_status_ptr_t s;
+    buffer_t a, b;
+    int i;
 
     CHECK_OK(ucp_worker_set_am_recv_handler(to->worker, &handler));
     try_all(lengths, sizeof(lengths) / sizeof(*lengths), am_between);
-    /* A header is read by processors. */
-    open_buffer(&a, DEVICE, CONTIG, 16);
-    refused = ucp_am_send_nbx(ep, 3, a.at, 16, NULL, 0, &plain);
-    CHECK_EQ(UCS_PTR_STATUS(refused), UCS_ERR_UNSUPPORTED);
-    close_buffer(&a);
+    /* A header of the device's is copied: it can be changed when the call has returned. */
+    for (i = 0; i < 2; ++i) {
+        open_buffer(&a, DEVICE, CONTIG, 3);
+        open_buffer(&b, HOST, CONTIG, 5000);
+        draw(5000);
+        set(&a, "abc");
+        am_target = &b;
+        am_came = 0;
+        am_kept = NULL;
+        plain.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
+        plain.flags = i ? UCP_AM_SEND_FLAG_RNDV : UCP_AM_SEND_FLAG_EAGER;
+        s = ucp_am_send_nbx(ep, 3, a.at, 3, sent, 5000, &plain);
+        CHECK(!UCS_PTR_IS_ERR(s));
+        set(&a, "???");
+        DRIVE_UNTIL(from, to, am_came);
+        if (am_kept) {
+            am_request = ucp_am_recv_data_nbx(to->worker, am_kept, b.at, 5000, &host);
+        }
+        done(am_request);
+        done(s);
+        same(&b, "an active message with a header of the device's");
+        close_buffer(&a);
+        close_buffer(&b);
+    }
+    CHECK_EQ(UCS_PTR_STATUS(ucp_am_send_nbx(ep, 3, a.at, SIZE_MAX, NULL, 0, &plain)), UCS_ERR_INVALID_PARAM);
     OK("active messages");
 }
 
@@ -571,17 +592,24 @@ static void atomics(void)
     fetching.op_attr_mask |= UCP_OP_ATTR_FIELD_REPLY_BUFFER;
 #define REFUSED(call) CHECK_EQ(UCS_PTR_STATUS(call), UCS_ERR_UNSUPPORTED)
     REFUSED(ucp_atomic_op_nbx(ep, UCP_ATOMIC_OP_ADD, &host[1], 1, (uintptr_t)device.at, key_there, &param));
-    REFUSED(ucp_atomic_op_nbx(ep, UCP_ATOMIC_OP_ADD, device.at, 1, (uintptr_t)host, key_here, &param));
-    fetching.reply_buffer = device.at;
-    REFUSED(ucp_atomic_op_nbx(ep, UCP_ATOMIC_OP_ADD, &host[1], 1, (uintptr_t)host, key_here, &fetching));
-    REFUSED(ucp_atomic_op_nbx(ep, UCP_ATOMIC_OP_CSWAP, &host[1], 1, (uintptr_t)host, key_here, &fetching));
-    REFUSED(ucp_atomic_fetch_nb(ep, UCP_ATOMIC_FETCH_OP_FADD, 1, device.at, 8, (uintptr_t)host, key_here, NULL));
-    REFUSED(ucp_atomic_fetch_nb(ep, UCP_ATOMIC_FETCH_OP_CSWAP, 1, device.at, 8, (uintptr_t)host, key_here, NULL));
     host[1] = 37;
     fetching.reply_buffer = &reply;
     done(ucp_atomic_op_nbx(ep, UCP_ATOMIC_OP_ADD, &host[1], 1, (uintptr_t)host, key_here, &fetching));
     CHECK_EQ(reply, 5);
     CHECK_EQ(host[0], 42);
+    /* The old word goes to the device, and what takes its place comes from there. */
+    fetching.reply_buffer = device.at;
+    reply = 77;
+    store(DEVICE, device.at, (char*)&reply, 8);
+    done(ucp_atomic_fetch_nb(ep, UCP_ATOMIC_FETCH_OP_CSWAP, 42, device.at, 8, (uintptr_t)host, key_here, NULL));
+    load(DEVICE, device.at, (char*)&reply, 8);
+    CHECK_EQ(reply, 42);
+    CHECK_EQ(host[0], 77);
+    /* One word of the device's is operand and reply. */
+    done(ucp_atomic_op_nbx(ep, UCP_ATOMIC_OP_ADD, device.at, 1, (uintptr_t)host, key_here, &fetching));
+    load(DEVICE, device.at, (char*)&reply, 8);
+    CHECK_EQ(reply, 77);
+    CHECK_EQ(host[0], 119);
     ucp_rkey_destroy(key_here);
     ucp_rkey_destroy(key_there);
     CHECK_OK(ucp_mem_unmap(to->context, here));

@@ -1,8 +1,10 @@
 //! Atomic operations on a word of 4 or 8 bytes, as users post them and as they are applied.
 
+use super::context::Context;
 use crate::c::*;
 use crate::ucs::{Result, Status};
 use crate::uct::api::{AtomicOp, AtomicWord};
+use crate::uct::base::staged::copy_by;
 
 /// An atomic operation as the user posts it.
 #[derive(Clone, Copy)]
@@ -19,41 +21,53 @@ pub struct Atomic {
 
 /// The user's buffer of the old value, if there is one.
 #[derive(Clone, Copy)]
-pub struct Reply(*mut u8);
+pub struct Reply {
+    at: *mut u8,
+    /// The type of its memory.
+    kind: ucs_memory_type_t,
+}
 
 impl Reply {
     /// The old value is not wanted.
-    pub const NONE: Reply = Reply(core::ptr::null_mut());
+    pub const NONE: Reply = Reply {
+        at: core::ptr::null_mut(),
+        kind: UCS_MEMORY_TYPE_HOST,
+    };
 
+    /// In memory of the host.
+    ///
     /// # Safety
     /// `at` must be null, or writable for the operation's size until it has completed.
     pub const unsafe fn new(at: *mut u8) -> Reply {
-        Reply(at)
+        Reply {
+            at,
+            kind: UCS_MEMORY_TYPE_HOST,
+        }
+    }
+
+    /// The same buffer, in memory of a type.
+    pub fn of_type(self, kind: ucs_memory_type_t) -> Reply {
+        Reply { kind, ..self }
     }
 
     pub fn is_none(self) -> bool {
-        self.0.is_null()
+        self.at.is_null()
     }
 
     /// Its address; null for none.
     pub fn as_ptr(self) -> *mut u8 {
-        self.0
+        self.at
     }
 
-    /// Writes an old value of `size` bytes.
-    pub fn put(self, size: u8, old: u64) {
+    /// Writes an old value of `size` bytes, which is 4 or 8.
+    pub fn put(self, context: &Context, size: u8, old: u64) -> Result<()> {
         if self.is_none() {
-            return;
+            return Ok(());
         }
-        let bytes = old.to_ne_bytes();
-        // SAFETY: by the promise made to `new`; on little-endian machines the low bytes come first.
-        unsafe {
-            if size == 4 {
-                self.0.cast::<u32>().write_unaligned(old as u32);
-            } else {
-                core::ptr::copy_nonoverlapping(bytes.as_ptr(), self.0, bytes.len());
-            }
-        }
+        let (bytes, size) = (old.to_le_bytes(), usize::from(size.min(8)));
+        let copier = context.device_memory.copier(self.kind).map(|c| &**c);
+        // SAFETY: by the promise made to `new`.
+        unsafe { copy_by(copier, bytes.as_ptr(), self.at, size) }
     }
 }
 

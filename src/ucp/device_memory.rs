@@ -74,6 +74,15 @@ impl Context {
         Ok(UCS_MEMORY_TYPE_HOST)
     }
 
+    /// Whether processors access the memory at an address of a type that is not the host's.
+    pub fn is_reached_by_processors(&self, address: *const u8) -> bool {
+        let mut domains = self.device_memory.domains();
+        domains.any(|domain| {
+            let found = self.mds[domain].md.mem_query(address.cast(), 1);
+            found.is_ok_and(|found| found.host_access)
+        })
+    }
+
     /// The memory type that a caller means, by the number that he gives; `None` when he wants it found out. `UNSUPPORTED`
     /// for a type that there is no memory of.
     pub fn memory_type_of(&self, given: ucs_memory_type_t) -> Result<Option<ucs_memory_type_t>> {

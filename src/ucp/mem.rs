@@ -491,9 +491,9 @@ impl Region {
             ucs_error!("ucp_mem_advise: {length} bytes at {address:#x} are outside the region");
             return Err(Status::INVALID_PARAM);
         }
+        // The system moves no pages of devices, so there is nothing to do for it.
         if self.is_of_device() {
-            ucs_error!("ucp_mem_advise: the system takes no advice on memory of devices");
-            return Err(Status::UNSUPPORTED);
+            return Ok(());
         }
         let page = sys::mem::page_size();
         let here = (address as usize).wrapping_add_signed(self.delta());

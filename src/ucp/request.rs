@@ -14,7 +14,6 @@ use crate::ucp::dt::{self, Data, Side};
 use crate::ucp::mem::Region;
 use crate::ucp::op::Op;
 use crate::ucp::plan::RndvPolicy;
-use crate::ucs::memtype::MemType;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status, tracepoint};
 use crate::wire::id::RequestId;
@@ -125,7 +124,10 @@ impl Param {
         let context = worker.context();
         let mut kind = match self.mask & UCP_OP_ATTR_FIELD_MEMORY_TYPE {
             0 => None,
-            _ => context.memory_type_of(self.memory_type)?,
+            // As upstream's, a hint says that it is the host's or that it is to be found out.
+            _ => context
+                .memory_type_of(self.memory_type)?
+                .filter(|&kind| kind == UCS_MEMORY_TYPE_HOST),
         };
         let mut at = buffer;
         // SAFETY: null or alive, by the caller's promise.
@@ -174,30 +176,17 @@ pub fn bytes(worker: &Core, at: *mut u8, length: usize) -> Result<Data> {
     Ok(reached(worker.context(), data, kind))
 }
 
-/// Refuses a word of the caller's that this library's processor would have to access and cannot.
-pub fn expect_host(worker: &Core, word: *const c_void) -> Result<()> {
-    if !worker.tells_memory() || word.is_null() {
-        return Ok(());
+/// The type of the memory of a few bytes of the caller's, which no hint tells.
+pub fn type_of(worker: &Core, at: *const c_void) -> Result<ucs_memory_type_t> {
+    if !worker.tells_memory() || at.is_null() {
+        return Ok(UCS_MEMORY_TYPE_HOST);
     }
-    match worker.context().memory_type(word, 1)? {
-        UCS_MEMORY_TYPE_HOST => Ok(()),
-        kind => Err(in_device(kind)),
-    }
-}
-
-/// What a word in memory of a device is answered with.
-#[cold]
-pub fn in_device(kind: ucs_memory_type_t) -> Status {
-    crate::ucs_error!(
-        "a word in memory of type {} is not supported: atomics, counters and headers need memory of the host",
-        MemType::from_c(kind).name()
-    );
-    Status::UNSUPPORTED
+    worker.context().memory_type(at, 1)
 }
 
 /// The first type of a buffer's memory that is not the host's.
 fn memory_type(context: &Context, data: &Data) -> Result<ucs_memory_type_t> {
-    if !context.device_memory.is_there() || data.is_empty() {
+    if !context.device_memory.is_there() {
         return Ok(UCS_MEMORY_TYPE_HOST);
     }
     let found = data.find_block(|at, length| match context.memory_type(at.cast(), length) {

@@ -279,6 +279,8 @@ pub struct MemoryInfo {
     /// The allocation that holds it, or the memory that was asked about.
     pub base: usize,
     pub length: usize,
+    /// Whether processors access it too.
+    pub host_access: bool,
 }
 
 /// An opened memory domain. Threads share it: a context and its domains are common to the workers of all threads.

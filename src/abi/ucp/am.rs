@@ -8,7 +8,7 @@ use crate::ucp::am::{AmHandler, Function, recv, send};
 use crate::ucp::dt::Side;
 use crate::ucp::proto::send::try_short;
 use crate::ucp::proto::table::Verb;
-use crate::ucp::request::{Info, Param, Posted, expect_host, not_counted};
+use crate::ucp::request::{Info, Param, Posted, not_counted};
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
@@ -44,11 +44,20 @@ unsafe fn post(
         ucs_error!("an active message header of {} bytes is NULL", header.1);
         return Err(Status::INVALID_PARAM);
     }
-    if header.1 > 0 {
-        expect_host(ep.worker(), header.0)?;
-    }
-    // SAFETY: as above.
-    let header = unsafe { Payload::new(header.0.cast(), header.1) };
+    let copy = match (1..=ep.max_am_header()).contains(&header.1) {
+        // SAFETY: the caller's header.
+        true => unsafe { param::in_host(ep.worker(), header.0, header.1) }?,
+        false => None,
+    };
+    let at = match &copy {
+        None => header.0.cast(),
+        Some(copy) => {
+            param.flags |= UCP_AM_SEND_FLAG_COPY_HEADER;
+            copy.as_ptr()
+        }
+    };
+    // SAFETY: as above, or of the copy.
+    let header = unsafe { Payload::new(at, header.1) };
     // SAFETY: as above.
     let data = unsafe {
         param::message(ep, &mut param, buffer, count, |param| {

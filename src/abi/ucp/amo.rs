@@ -7,13 +7,14 @@ use crate::c::prelude::*;
 use crate::ucp::atomic::{Atomic, AtomicOperation, Reply};
 use crate::ucp::dt::Side;
 use crate::ucp::proto::table::{self, Verb};
-use crate::ucp::request::{Param, Posted, expect_host, in_device, not_counted};
+use crate::ucp::request::{Param, Posted, not_counted, type_of};
 use crate::ucp::rkey::RemoteKey;
 use crate::ucp::rma::post;
 use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use crate::uct::api::AtomicOp;
+use crate::uct::base::copy::Room;
 
 /// Posts an atomic.
 ///
@@ -36,15 +37,17 @@ unsafe fn run(
         );
         return Err(Status::INVALID_PARAM);
     }
+    let mut atomic = *atomic;
     if ep.worker().examines_operations() {
-        expect_host(ep.worker(), atomic.reply.as_ptr().cast())?;
+        let kind = type_of(ep.worker(), atomic.reply.as_ptr().cast())?;
+        atomic.reply = atomic.reply.of_type(kind);
         let verb = match post::is_mapped(ep, key) {
             true => Verb::AtomicMapped,
             false => Verb::Atomic,
         };
         table::count_access(ep, verb);
     }
-    let posted = post::atomic(ep, param, atomic, address, key)?;
+    let posted = post::atomic(ep, param, &atomic, address, key)?;
     if matches!(posted, Posted::Done) {
         done(ep.worker());
     }
@@ -395,8 +398,10 @@ pub unsafe extern "C" fn ucp_atomic_post(
 /// # Safety
 /// `at` must be readable for `size` bytes.
 unsafe fn word(worker: &Core, at: *const c_void, size: u8) -> Result<u64> {
-    expect_host(worker, at)?;
-    // SAFETY: by the caller's promise; any alignment.
+    // SAFETY: by the caller's promise.
+    let copy = unsafe { param::in_host(worker, at, size.into()) }?;
+    let at = copy.as_ref().map_or(at, |copy| copy.as_ptr().cast());
+    // SAFETY: by the caller's promise, or of the copy; any alignment.
     Ok(unsafe {
         if size == 4 {
             at.cast::<u32>().read_unaligned().into()
@@ -585,10 +590,12 @@ unsafe fn any(
     let worker = unsafe { self::ep(ep) }.worker();
     // SAFETY: the caller's operand.
     let operand = unsafe { parsed.data(worker, buffer.cast_mut(), count, Side::Send, not_counted) };
-    let value = operand.and_then(|data| match data.contiguous() {
-        // SAFETY: the caller's operand.
-        Some(at) => unsafe { word(worker, at.cast(), size) },
-        None => Err(in_device(data.memory_type())),
+    let value = operand.and_then(|data| {
+        let mut value = [0; size_of::<u64>()];
+        // SAFETY: there are 8 bytes, and 4 or 8 are asked for.
+        let room = unsafe { Room::new(value.as_mut_ptr(), size.into()) };
+        data.copy_out(room)?;
+        Ok(u64::from_le_bytes(value))
     });
     let value = match value {
         Ok(value) => value,

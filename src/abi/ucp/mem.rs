@@ -141,7 +141,11 @@ pub unsafe extern "C" fn ucp_mem_map(
         .memory_type()
         .map(|given| context.memory_type_of(given));
     let kind = match given.transpose().map(Option::flatten) {
+        // No memory is the host's.
+        Ok(Some(_)) if length == 0 => Ok(UCS_MEMORY_TYPE_HOST),
         Ok(Some(kind)) => Ok(kind),
+        // As upstream: there is none of such memory.
+        Err(Status::UNSUPPORTED) if flags & UCP_MEM_MAP_ALLOCATE != 0 => Err(Status::NO_MEMORY),
         Ok(None) if is_new => Ok(UCS_MEMORY_TYPE_HOST),
         Ok(None) => context.memory_type(address, length),
         Err(e) => Err(e),

@@ -7,7 +7,7 @@ use crate::ucp::dt::{Data, Side, plain_bytes};
 use crate::ucp::ep::Ep;
 use crate::ucp::plan::RndvPolicy;
 use crate::ucp::proto::table::{self, Verb};
-use crate::ucp::request::{Callback, Info, Param, Posted};
+use crate::ucp::request::{Callback, Info, Param, Posted, type_of};
 use crate::ucp::worker::Worker;
 use crate::ucp::worker_core::Core;
 use crate::ucs::sync::biased_lock::Guard;
@@ -70,6 +70,21 @@ pub unsafe fn read(p: *const ucp_request_param_t, which: Which) -> Param {
         memory_type: args.memory_type().unwrap_or(UCS_MEMORY_TYPE_HOST),
         memh: args.memh().unwrap_or(core::ptr::null_mut()).cast(),
     }
+}
+
+/// Bytes of the caller's, copied to memory of the host; `None` for those that are there.
+///
+/// # Safety
+/// `at` must be readable for `length` bytes, by processors or by a device.
+pub unsafe fn in_host(worker: &Core, at: *const c_void, length: usize) -> Result<Option<Vec<u8>>> {
+    let kind = type_of(worker, at)?;
+    let Some(copier) = worker.context().device_memory.copier(kind) else {
+        return Ok(None);
+    };
+    let mut bytes = vec![0; length];
+    // SAFETY: by the caller's promise.
+    unsafe { copier.copy(bytes.as_mut_ptr(), at.cast(), length) }?;
+    Ok(Some(bytes))
 }
 
 /// The data of a message, which is counted in the table that `of` names where the configuration wants that.

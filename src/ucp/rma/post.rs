@@ -2,8 +2,9 @@
 //!
 //! Mapped memory is read and written before the call returns.
 
+use super::target::refuse_atomic;
 use super::{device, device_copy, software};
-use crate::c::UCS_MEMORY_TYPE_HOST;
+use crate::c::{UCS_MEMORY_TYPE_CUDA_MANAGED, UCS_MEMORY_TYPE_HOST};
 use crate::ucp::atomic::{Atomic, AtomicOperation, apply};
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Capability, Ep, Pin};
@@ -12,7 +13,7 @@ use crate::ucp::proto::rails;
 use crate::ucp::proto::zcopy::{self, Direction, Transfer};
 use crate::ucp::reg::LocalMemory;
 use crate::ucp::request::{
-    Info, Param, Posted, Req, Request, immediate, in_device, must_be_immediate, settle,
+    Info, Param, Posted, Req, Request, immediate, must_be_immediate, settle,
 };
 use crate::ucp::rkey::{Access, RemoteKey};
 use crate::ucs::{Result, Status};
@@ -291,8 +292,10 @@ pub fn atomic(
 ) -> Result<Posted> {
     ep.usable()?;
     key.check(address, atomic.size.into(), WRITE)?;
-    if u32::from(key.info.mem_type) != UCS_MEMORY_TYPE_HOST {
-        return Err(in_device(key.info.mem_type.into()));
+    // Whether processors access memory that the driver moves its owner knows.
+    let kind = u32::from(key.info.mem_type);
+    if !matches!(kind, UCS_MEMORY_TYPE_HOST | UCS_MEMORY_TYPE_CUDA_MANAGED) {
+        return Err(refuse_atomic(address));
     }
     if !address.is_multiple_of(atomic.size.into()) {
         crate::ucs_error!(
@@ -306,7 +309,7 @@ pub fn atomic(
         let at = key.pointer(address)?;
         // SAFETY: mapped remote memory, inside the key's range.
         let old = unsafe { apply(at, atomic.op, atomic.size, atomic.value, atomic.swap) }?;
-        atomic.reply.put(atomic.size, old);
+        atomic.reply.put(ep.worker().context(), atomic.size, old)?;
         return immediate(ep.worker(), param, Info::default());
     }
     software::atomic(ep, param, atomic, address, key)

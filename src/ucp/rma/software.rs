@@ -250,9 +250,7 @@ pub fn changed(worker: &Core, request: RequestId, value: Result<u64>) -> Option<
         Op::Amo(amo) => Some((amo.ep, amo.atomic.reply, amo.atomic.size)),
         _ => None,
     })?;
-    if let Ok(value) = value {
-        reply.put(size, value);
-    }
-    ep.complete_outstanding(req, value.map(drop));
+    let result = value.and_then(|value| reply.put(worker.context(), size, value));
+    ep.complete_outstanding(req, result);
     Some(())
 }

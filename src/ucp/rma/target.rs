@@ -249,13 +249,21 @@ pub fn change(
     [value, swap]: [u64; 2],
 ) -> Result<u64> {
     with_memory(w, region, address, size.into(), WRITE, |at, kind| {
-        if kind != UCS_MEMORY_TYPE_HOST {
-            ucs_error!("a peer's atomic at {address:#x} is refused: it is memory of a device");
-            return Err(Status::UNSUPPORTED);
+        if kind != UCS_MEMORY_TYPE_HOST && !w.context().is_reached_by_processors(at) {
+            return Err(refuse_atomic(address));
         }
         // SAFETY: inside an exported region of this process; alignment is checked.
         unsafe { apply(at, op, size, value, swap) }
     })?
+}
+
+/// What an atomic on memory of a device is answered with.
+#[cold]
+pub fn refuse_atomic(address: u64) -> Status {
+    ucs_error!(
+        "an atomic at {address:#x} is refused: it is memory of a device, where processors change nothing"
+    );
+    Status::UNSUPPORTED
 }
 
 /// A fence: everything before it is done, since messages come in order, so it is acknowledged at once.

@@ -129,6 +129,8 @@ impl Iface for CudaIface {
         attr.cap.get.opt_zcopy_align = 1;
         attr.cap.get.align_mtu = 1;
         attr.cap.get.max_iov = 1;
+        // As upstream, which sends no messages either.
+        attr.cap.am.max_iov = 1;
         attr.iface_addr_len = ADDR_LEN;
         attr.bandwidth.shared = face.bandwidth;
         attr.latency = ucs_linear_func_t { c: LATENCY, m: 0.0 };

@@ -63,6 +63,7 @@ impl Detector {
                 device: UCS_SYS_DEVICE_ID_UNKNOWN,
                 base: 0,
                 length,
+                host_access: true,
             });
         }
         let found = self.driver.allocation_of(address).map_err(|e| {
@@ -86,6 +87,7 @@ impl Detector {
             },
             base: if is_whole { found.base } else { address },
             length: if is_whole { found.length } else { length },
+            host_access: found.managed,
         })
     }
 
