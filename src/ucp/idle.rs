@@ -21,7 +21,8 @@ pub struct Rounds {
     /// Whether there are idle interfaces, and whether there are others.
     wanted: Cell<bool>,
     any_active: Cell<bool>,
-    calls: Cell<u32>,
+    /// Calls until the next look at the clock, about.
+    left: Cell<u32>,
     /// The last round, in cycles.
     last: Cell<u64>,
 }
@@ -29,23 +30,24 @@ pub struct Rounds {
 impl Rounds {
     /// The next progress polls the idle interfaces too.
     pub fn look_soon(&self) {
-        self.calls.set(CALLS - 1);
+        self.left.set(1);
         self.last.set(0);
     }
 
     /// Called once in each progress.
     #[inline(always)]
     pub fn are_due(&self) -> bool {
-        if !self.wanted.get() {
-            return false;
-        }
-        let calls = self.calls.get().wrapping_add(1);
-        self.calls.set(calls);
-        calls.is_multiple_of(CALLS) && self.is_time()
+        let left = self.left.get().wrapping_sub(1);
+        self.left.set(left);
+        left == 0 && self.is_time()
     }
 
     #[inline(never)]
     fn is_time(&self) -> bool {
+        if !self.wanted.get() {
+            return false;
+        }
+        self.left.set(CALLS);
         let now = clock::cycles();
         let period = match self.any_active.get() {
             true => PATIENCE_NS,
@@ -59,25 +61,17 @@ impl Rounds {
     }
 }
 
-/// Starts polling of the worker's interfaces, all of which are idle. If there is only one that needs polling, it is
-/// active from the start.
-pub fn start(worker: &Core) {
-    let mut idle = worker.ifaces.iter().filter(|iface| has_something(iface));
-    if let (Some(only), None) = (idle.next(), idle.next()) {
-        poll(worker, only);
-    }
-    note_idle(worker);
-}
-
 /// Whether the interface has to be polled at all.
 fn has_something(iface: &OpenIface) -> bool {
     iface.internal().base.internal.polls
 }
 
-fn note_idle(worker: &Core) {
+/// Which interfaces of the worker are idle has changed.
+pub fn update(worker: &Core) {
     let is_idle = |iface: &OpenIface| !iface.polled.get() && has_something(iface);
     let rounds = &worker.rounds;
     rounds.wanted.set(worker.ifaces.iter().any(is_idle));
+    rounds.left.set(rounds.left.get().clamp(1, CALLS));
     let is_active = |iface: &OpenIface| iface.polled.get();
     rounds.any_active.set(worker.ifaces.iter().any(is_active));
 }
@@ -90,7 +84,7 @@ pub fn poll(worker: &Core, iface: &OpenIface) {
     iface
         .internal()
         .enable_progress(UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
-    note_idle(worker);
+    update(worker);
 }
 
 /// Looks at the idle interfaces; returns how many things happened.

@@ -163,7 +163,7 @@ impl Worker {
         let _near = worker.params.cpu_mask.as_ref().map(cpu::Near::to);
         worker.open_ifaces(context)?;
         describe::print_interfaces(&worker);
-        idle::start(&worker);
+        idle::update(&worker);
         let wakes = context.params.features & u64::from(UCP_FEATURE_WAKEUP) != 0;
         if wakes && worker.params.event_fd.is_some() {
             super::wakeup::set(&worker)?;
