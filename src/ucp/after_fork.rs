@@ -20,11 +20,28 @@ use std::collections::BTreeSet;
 /// The workers and endpoints of this process, by their addresses.
 struct Registered {
     workers: BTreeSet<usize>,
-    /// Each endpoint knows its place; 0 stands in those that are free.
-    eps: Vec<usize>,
-    free: Vec<u32>,
+    /// Each endpoint knows its place.
+    eps: Vec<Place>,
+    /// The place that was freed last.
+    free: Option<u32>,
     /// What endpoints are asked.
     calls: Option<EpCalls>,
+}
+
+enum Place {
+    /// Of the endpoint at this address.
+    Ep(usize),
+    /// Free, as is the one that was freed before it.
+    Free(Option<u32>),
+}
+
+impl Place {
+    fn ep(&self) -> Option<usize> {
+        match self {
+            Place::Ep(address) => Some(*address),
+            Place::Free(_) => None,
+        }
+    }
 }
 
 /// Functions on the address of a registered endpoint.
@@ -39,7 +56,7 @@ pub struct EpCalls {
 static REGISTERED: ForkLocked<Registered> = ForkLocked::new(Registered {
     workers: BTreeSet::new(),
     eps: Vec::new(),
-    free: Vec::new(),
+    free: None,
     calls: None,
 });
 
@@ -58,24 +75,26 @@ pub fn unregister(worker: &Core) {
 pub fn register_ep(address: usize, calls: EpCalls) -> u32 {
     REGISTERED.with(|all| {
         all.calls = Some(calls);
-        match all.free.pop() {
-            Some(place) => {
-                all.eps[place as usize] = address;
-                place
+        let freed = all.free.and_then(|place| {
+            let at = all.eps.get_mut(place as usize)?;
+            if let Place::Free(before) = core::mem::replace(at, Place::Ep(address)) {
+                all.free = before;
             }
-            None => {
-                all.eps.push(address);
-                all.eps.len() as u32 - 1
-            }
-        }
+            Some(place)
+        });
+        freed.unwrap_or_else(|| {
+            all.eps.push(Place::Ep(address));
+            all.eps.len() as u32 - 1
+        })
     })
 }
 
 /// The endpoint at that place is destroyed.
 pub fn unregister_ep(place: u32) {
     REGISTERED.with(|all| {
-        all.eps[place as usize] = 0;
-        all.free.push(place);
+        if let Some(at) = all.eps.get_mut(place as usize) {
+            *at = Place::Free(all.free.replace(place));
+        }
     });
 }
 
@@ -83,10 +102,10 @@ pub fn unregister_ep(place: u32) {
 pub fn sent_by(worker: &Core) -> Sent {
     REGISTERED.with(|all| {
         let calls = all.calls;
-        let eps = all.eps.iter().filter(|ep| **ep != 0);
+        let eps = all.eps.iter().filter_map(Place::ep);
         let sent = eps.filter_map(|ep| {
             // SAFETY: registered, so alive as long as the lock is held.
-            let (of, sent) = unsafe { (calls?.sent)(*ep) };
+            let (of, sent) = unsafe { (calls?.sent)(ep) };
             // SAFETY: as above; counters may be read by any thread.
             core::ptr::eq(of, worker).then(|| unsafe { &*sent })
         });
@@ -96,7 +115,7 @@ pub fn sent_by(worker: &Core) -> Sent {
 
 fn in_child() {
     let (workers, eps, calls) = REGISTERED.with(|all| {
-        all.free.clear();
+        all.free = None;
         let workers = core::mem::take(&mut all.workers);
         (workers, core::mem::take(&mut all.eps), all.calls)
     });
@@ -105,7 +124,7 @@ fn in_child() {
         unsafe { disable(worker as *mut Core) };
     }
     let Some(calls) = calls else { return };
-    for ep in eps.into_iter().filter(|ep| *ep != 0) {
+    for ep in eps.iter().filter_map(Place::ep) {
         // SAFETY: as above.
         unsafe { (calls.disable)(ep) };
     }

@@ -7,13 +7,19 @@ use super::nonces::Nonces;
 struct Slot<T> {
     /// Of the value, or of the last one.
     nonce: u32,
+    /// Of a free slot: the one that was freed before it, or `NONE`.
+    next: u32,
     value: Option<T>,
 }
+
+/// No slot has this index.
+const NONE: u32 = u32::MAX;
 
 /// Values by id. Ids are never 0.
 pub struct Slots<T> {
     slots: Vec<Slot<T>>,
-    free: Vec<u32>,
+    /// The slot that was freed last, or `NONE`.
+    free: u32,
     live: usize,
     nonces: Nonces,
 }
@@ -28,7 +34,7 @@ impl<T> Slots<T> {
     pub fn new() -> Slots<T> {
         Slots {
             slots: Vec::new(),
-            free: Vec::new(),
+            free: NONE,
             live: 0,
             nonces: Nonces::default(),
         }
@@ -43,17 +49,19 @@ impl<T> Slots<T> {
     }
 
     pub fn insert(&mut self, value: T) -> u64 {
-        let index = match self.free.pop() {
-            Some(i) => i,
-            None => {
+        let index = match self.free {
+            NONE => {
                 self.slots.push(Slot {
                     nonce: 0,
+                    next: NONE,
                     value: None,
                 });
                 (self.slots.len() - 1) as u32
             }
+            freed => freed,
         };
         let slot = &mut self.slots[index as usize];
+        self.free = slot.next;
         slot.nonce = self.nonces.draw();
         slot.value = Some(value);
         self.live += 1;
@@ -77,7 +85,7 @@ impl<T> Slots<T> {
             return None;
         }
         let value = slot.value.take()?;
-        self.free.push(index);
+        slot.next = core::mem::replace(&mut self.free, index);
         self.live -= 1;
         Some(value)
     }
