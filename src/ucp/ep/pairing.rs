@@ -6,6 +6,7 @@ use crate::ucs::keyed_hash::HashKey;
 use crate::wire::address::Address;
 use crate::wire::id::EpName;
 use core::cell::{Cell, RefCell};
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::rc::Rc;
 
@@ -184,13 +185,15 @@ impl Pairing {
         id: u64,
         remote: Option<EpName>,
     ) -> Option<EpName> {
-        self.unpaired.borrow_mut().remove(&(uuid, serial, id));
-        if self.implicit.borrow_mut().remove(&(uuid, serial, id)) {
+        forget(&self.unpaired, (uuid, serial, id));
+        if forget(&self.implicit, (uuid, serial, id)) {
             one_less(&self.implicit_of, uuid);
         }
-        let mut paired = self.paired.borrow_mut();
-        let remote = remote.filter(|remote| paired.get(remote) == Some(&id))?;
-        paired.remove(&remote);
+        let remote = remote?;
+        match self.paired.borrow_mut().entry(remote) {
+            Entry::Occupied(paired) if *paired.get() == id => paired.remove(),
+            _ => return None,
+        };
         one_less(&self.paired_of, remote.uuid);
         Some(remote)
     }
@@ -219,6 +222,13 @@ fn one_less(counts: &RefCell<HashMap<u64, usize, HashKey>>, uuid: u64) {
             counts.remove(&uuid);
         }
     }
+}
+
+/// Removes an element. Returns whether it was there; most endpoints are in none of these.
+#[inline]
+fn forget(all: &RefCell<Numbered>, element: (u64, u32, u64)) -> bool {
+    let mut all = all.borrow_mut();
+    !all.is_empty() && all.remove(&element)
 }
 
 /// Removes the first element of the range that `is_suitable`, which is called while `all` is borrowed for reading.

@@ -369,6 +369,10 @@ extern "C" fn retry_stalled(worker: &Core) -> c_uint {
 /// Ends the stalled transfers of an endpoint with `status`.
 pub fn abort_stalled(ep: &Ep, status: Status) {
     let worker = ep.worker();
+    // Who took the last one has stopped the calls.
+    if worker.proto().stalled_transfers.is_empty() {
+        return;
+    }
     loop {
         let mut all = worker.proto().stalled_transfers.transfers.borrow_mut();
         let Some(at) = all.iter().position(|active| ep.has_lane(active.lane.ep)) else {

@@ -791,6 +791,9 @@ pub fn unlink(ep: &Ep) {
         cm.accepted.forget(worker, ep.id.get());
     }
     upstream::unlink(worker, ep.id.get());
+    if ep.cm_connection.borrow().is_none() {
+        return;
+    }
     let (Some(connection), Some(cm)) = (ep.cm_connection.take(), worker.wireup().cm.get()) else {
         return;
     };
