@@ -37,7 +37,7 @@ pub use rails::{OpenedRail, WantedRails, WeightedLane};
 pub use send_queue::{SendQueue, ShortRoute};
 pub use state::{Connection, ConnectionEvent, Handle, HandleEvent, MadeBy};
 use stream_inbox::Inbox;
-pub use transport_flush::TransportFlush;
+pub use transport_flush::{TransportFlush, is_flushed};
 
 use super::after_fork;
 use super::claims;

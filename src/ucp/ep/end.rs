@@ -217,7 +217,7 @@ impl Ep {
     fn waits_for_rails(&self) -> bool {
         // A flush that is under way asks again when it is done.
         self.has_transport_flushes()
-            || self.rails.has_unflushed() && (self.hooks().flush_rails)(self)
+            || self.has_unflushed_rails() && (self.hooks().flush_rails)(self)
     }
 
     /// Whether the transport reads messages from user buffers.

@@ -166,6 +166,11 @@ impl Ep {
         }
     }
 
+    /// Whether a flush has to cover rails.
+    pub fn has_unflushed_rails(&self) -> bool {
+        self.rails.has_unflushed()
+    }
+
     /// The rails that a flush has to cover.
     pub fn take_unflushed_rails(&self) -> impl Iterator<Item = Lane> {
         self.rails.take_unflushed()

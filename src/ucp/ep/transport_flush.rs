@@ -48,13 +48,7 @@ impl TransportFlush {
     /// transports call back later, not from inside.
     pub fn begin(&self, lane: Lane, flags: u32) -> ucs_status_t {
         self.with_completion(|comp| comp.count += 1);
-        // SAFETY: a lane lives as long as its endpoint; the completion until all transports are done with it.
-        let code = unsafe {
-            match (*(*lane.ep).iface).ops.ep_flush {
-                Some(ep_flush) => ep_flush(lane.ep, flags, self.comp.get()),
-                None => UCS_OK,
-            }
-        };
+        let code = flush(lane, flags, self.comp.get());
         if code != UCS_INPROGRESS {
             self.with_completion(|comp| comp.count -= 1);
         }
@@ -82,6 +76,22 @@ impl TransportFlush {
 
     pub fn confirms_writes(&self) -> bool {
         self.writes
+    }
+}
+
+/// Whether the transport has completed everything on a lane already, as far as this side sees.
+pub fn is_flushed(lane: Lane) -> bool {
+    flush(lane, UCT_FLUSH_FLAG_LOCAL, core::ptr::null_mut()) == UCS_OK
+}
+
+/// `comp`: null, or the completion of a `TransportFlush`.
+fn flush(lane: Lane, flags: u32, comp: *mut uct_completion_t) -> ucs_status_t {
+    // SAFETY: a lane lives as long as its endpoint; the completion until all transports are done with it.
+    unsafe {
+        match (*(*lane.ep).iface).ops.ep_flush {
+            Some(ep_flush) => ep_flush(lane.ep, flags, comp),
+            None => UCS_OK,
+        }
     }
 }
 

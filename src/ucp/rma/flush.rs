@@ -7,7 +7,7 @@
 
 use crate::c::*;
 use crate::ucp::composite::CompositeRequest;
-use crate::ucp::ep::{Capability, End, Ep, EpRef, Pin, Task, TaskStep, TransportFlush};
+use crate::ucp::ep::{Capability, End, Ep, EpRef, Pin, Task, TaskStep, TransportFlush, is_flushed};
 use crate::ucp::op::{FlushOp, Op, Operation};
 use crate::ucp::proto::control;
 use crate::ucp::proto::zcopy;
@@ -152,6 +152,11 @@ impl Operation for FlushOp {
 
     /// The flush is at the head of the send queue: everything before it was sent.
     fn step(ep: &Ep, req: Req) -> Result<TaskStep> {
+        if !ep.wrote.get() && !ep.has_unflushed_rails() && ep.message_lane().is_none_or(is_flushed)
+        {
+            on_sent(ep, req);
+            return Ok(TaskStep::Done);
+        }
         let writes = ep.wrote.replace(false);
         // What a device has done is done at the peer.
         let asks_peer = writes && ep.lane_with(Capability::Rdma).is_none();
