@@ -414,10 +414,13 @@ impl Ep {
         }
         // A peer that has heard of a failed rail may have sent requests before.
         let peer_lives = usable || self.is_aborting() && self.rails.has_failed();
-        // What an endpoint that is its own peer has sent was received within each send.
-        let is_over = end == End::Flushed
-            && self.is_paired_with(self.name_for_peers())
-            && self.delivers_at_once();
+        // What an endpoint that is its own peer has sent was received within each send. With its worker a loopback endpoint's
+        // peer ends, too.
+        let is_over = match end {
+            End::Flushed => self.is_paired_with(self.name_for_peers()) && self.delivers_at_once(),
+            End::Forced => false,
+            End::WithWorker => self.is_loopback(),
+        };
         let sends_close = usable && self.is_aborting() && !is_over;
         self.remove_from_tables(peer_lives && !is_over);
         if usable && end == End::Forced {
