@@ -15,14 +15,15 @@ static side_t owner, peer;
 static unsigned char *guarded; /* canaries around the memory that is exported */
 static unsigned char before[ROOM];
 
-static uint16_t crc16(uint16_t crc, const unsigned char *bytes, size_t length)
+/* CRC-32C, before the bits are turned at its end. */
+static uint32_t crc32c(uint32_t crc, const unsigned char *bytes, size_t length)
 {
     int bit;
 
     while (length--) {
-        crc ^= (uint16_t)(*bytes++ << 8);
+        crc ^= *bytes++;
         for (bit = 0; bit < 8; ++bit) {
-            crc = (uint16_t)((crc & 0x8000) ? (crc << 1) ^ 0x1021 : crc << 1);
+            crc = (crc & 1) ? (crc >> 1) ^ 0x82f63b78u : crc >> 1;
         }
     }
     return crc;
@@ -80,19 +81,18 @@ static size_t encode(unsigned char *key, const fields_t *fields)
     return at + fields->rest_length - key;
 }
 
-/* Length and sums, which make a changed key look whole. */
+/* Length and sum, which make a changed key look whole. */
 static void seal(unsigned char *key, size_t length)
 {
-    unsigned char head[3] = {(unsigned char)length, (unsigned char)(length >> 8), key[HEAD + 3]};
-    uint16_t sum = crc16(0xffff, head, sizeof(head));
+    unsigned char low = (unsigned char)length, high = (unsigned char)(length >> 8);
+    uint32_t sum;
 
     key[HEAD - 1] = (unsigned char)(length - HEAD - 1);
-    key[HEAD] = head[0];
-    key[HEAD + 1] = head[1];
-    key[HEAD + 2] = (unsigned char)(0xfc ^ head[0] ^ (head[1] << 3 | head[1] >> 5));
-    memcpy(key + HEAD + 4, &sum, sizeof(sum));
-    sum = crc16(crc16(0xffff, key, HEAD), key + BODY, length - BODY);
-    memcpy(key + HEAD + 6, &sum, sizeof(sum));
+    key[HEAD] = low;
+    key[HEAD + 1] = high;
+    key[HEAD + 2] = (unsigned char)(0xfc ^ low ^ (high << 3 | high >> 5));
+    sum = ~crc32c(crc32c(UINT32_MAX, key, BODY - sizeof(sum)), key + BODY, length - BODY);
+    memcpy(key + BODY - sizeof(sum), &sum, sizeof(sum));
 }
 
 /* Changes some of context, region, address, length, memory type and uses, and of the domains' keys behind them. */

@@ -2,6 +2,7 @@
 
 pub mod clock;
 pub mod cpu;
+pub mod crc32c;
 pub mod cuda;
 pub mod epoll;
 pub mod eventfd;

@@ -190,6 +190,36 @@ pub fn cpuid(leaf: u32) -> core::arch::x86_64::CpuidResult {
     unsafe { core::arch::x86_64::__cpuid_count(leaf, 0) }
 }
 
+/// The CRC-32C of the bytes of all parts, by the processor's instruction; `None` if it has none.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+pub fn crc32c(parts: &[&[u8]]) -> Option<u32> {
+    if !std::arch::is_x86_feature_detected!("sse4.2") {
+        return None;
+    }
+    // SAFETY: the processor has the instruction.
+    Some(unsafe { crc32c_by_instruction(parts) })
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "sse4.2")]
+fn crc32c_by_instruction(parts: &[&[u8]]) -> u32 {
+    use core::arch::x86_64::{_mm_crc32_u8, _mm_crc32_u32, _mm_crc32_u64};
+    let mut sum = u32::MAX;
+    for part in parts {
+        let (words, rest) = part.as_chunks();
+        let long = words.iter().fold(u64::from(sum), |sum, word| {
+            _mm_crc32_u64(sum, u64::from_le_bytes(*word))
+        });
+        let (halves, rest) = rest.as_chunks();
+        sum = halves.iter().fold(long as u32, |sum, half| {
+            _mm_crc32_u32(sum, u32::from_le_bytes(*half))
+        });
+        sum = rest.iter().fold(sum, |sum, byte| _mm_crc32_u8(sum, *byte));
+    }
+    !sum
+}
+
 /// Processors by number, a bit for each.
 pub type CpuMask = [c_ulong; 16];
 const _: () = assert!(size_of::<CpuMask>() == size_of::<libc::cpu_set_t>());

@@ -73,47 +73,63 @@ pub enum Look {
     Not(BlobError),
 }
 
-/// So many bytes of a blob, and whether they can be ours.
-type Step = (usize, fn(&[u8]) -> bool);
-
 /// Looks at the first bytes of a blob whose length is not known.
+#[inline]
 pub fn look(kind: EnvelopeKind, start: &[u8]) -> Look {
-    let steps: &[Step] = match kind {
-        EnvelopeKind::Address => &[
-            (1, |b| b[0] == WITH_UUID),
-            (10, |b| b[9] == EMPTY_DEVICE),
-            (11, |b| {
-                usize::from(b[10] & !LAST).wrapping_sub(HEAD) <= DEVICE_MAX - HEAD
-            }),
-        ],
-        EnvelopeKind::Key => &[
-            (9, |b| {
-                b[..8] == KEY_DOMAINS.to_le_bytes() && b[8] == HOST_MEMORY
-            }),
-            (10, |b| usize::from(b[9]) >= HEAD),
-        ],
-        EnvelopeKind::Handle => &[
-            (3, |b| {
-                b[0] == HANDLE_LEN && b[1..3] == HANDLE_EXPORTED.to_le_bytes()
-            }),
-            (11, |b| b[3..11] == [0; 8]),
-        ],
+    let looked = match kind {
+        EnvelopeKind::Address => look_at_address(start),
+        EnvelopeKind::Key => look_at_key(start),
+        EnvelopeKind::Handle => look_at_handle(start),
     };
-    for (need, fits) in steps {
-        match start.get(..*need) {
-            None => return Look::Need(*need),
-            Some(bytes) if fits(bytes) => {}
-            Some(_) => return Look::Not(BlobError::Foreign),
-        }
+    match looked.and_then(|()| look_at_head(start, kind.head_at())) {
+        Ok(len) => Look::Ours(len),
+        Err(look) => look,
     }
-    let at = kind.head_at();
-    match start.get(at..).and_then(|rest| rest.first_chunk()) {
-        None => Look::Need(at + HEAD),
-        Some(head) => match claimed_len(head) {
-            Ok(len) if len >= at + HEAD => Look::Ours(len),
-            Ok(_) => Look::Not(BlobError::Damaged),
-            Err(e) => Look::Not(e),
-        },
+}
+
+fn look_at_address(start: &[u8]) -> Result<(), Look> {
+    expect(start, 1, |b| b[0] == WITH_UUID)?;
+    expect(start, 10, |b| b[9] == EMPTY_DEVICE)?;
+    expect(start, 11, |b| {
+        usize::from(b[10] & !LAST).wrapping_sub(HEAD) <= DEVICE_MAX - HEAD
+    })
+}
+
+#[inline]
+fn look_at_key(start: &[u8]) -> Result<(), Look> {
+    expect(start, 9, |b| {
+        b[..8] == KEY_DOMAINS.to_le_bytes() && b[8] == HOST_MEMORY
+    })?;
+    expect(start, 10, |b| usize::from(b[9]) >= HEAD)
+}
+
+fn look_at_handle(start: &[u8]) -> Result<(), Look> {
+    expect(start, 3, |b| {
+        b[0] == HANDLE_LEN && b[1..3] == HANDLE_EXPORTED.to_le_bytes()
+    })?;
+    expect(start, 11, |b| b[3..11] == [0; 8])
+}
+
+/// Whether so many bytes of a blob can be ours.
+#[inline(always)]
+fn expect(start: &[u8], need: usize, fits: impl FnOnce(&[u8]) -> bool) -> Result<(), Look> {
+    match start.get(..need) {
+        None => Err(Look::Need(need)),
+        Some(bytes) if fits(bytes) => Ok(()),
+        Some(_) => Err(Look::Not(BlobError::Foreign)),
+    }
+}
+
+/// The length that our head at `at` states.
+#[inline(always)]
+fn look_at_head(start: &[u8], at: usize) -> Result<usize, Look> {
+    let Some(head) = start.get(at..).and_then(|rest| rest.first_chunk()) else {
+        return Err(Look::Need(at + HEAD));
+    };
+    match claimed_len(head) {
+        Ok(len) if len >= at + HEAD => Ok(len),
+        Ok(_) => Err(Look::Not(BlobError::Damaged)),
+        Err(e) => Err(Look::Not(e)),
     }
 }
 
@@ -298,23 +314,23 @@ mod tests {
     }
 
     #[test]
-    fn bytes_of_version_7() {
+    fn bytes_of_version_8() {
         let body: Vec<u8> = (1..=30).collect();
         assert_eq!(
             hex(&wrap_address(0x1122_3344_5566_7788, &body, &[])),
             "208877665544332211\
-             9f1f3300cf078e20b7c70102030405060708090a0b0c0d0e0f1011121314151617\
+             9f1f3300cf084d4db44d0102030405060708090a0b0c0d0e0f1011121314151617\
              9f8718191a1b1c1d1e"
         );
         assert_eq!(
             hex(&key(&body)),
             "00000000000000800026\
-             3100cd07ee4e68d20102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1eff"
+             3100cd088198c79f0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1eff"
         );
         assert_eq!(
             hex(&handle(&body[..10])),
             "2c01000000000000000000\
-             2c00d007dc4fcf400102030405060708090a000000000000000000000000000000"
+             2c00d008b4a9c5b70102030405060708090a000000000000000000000000000000"
         );
         let private = Private {
             ep: 7,
@@ -408,7 +424,7 @@ mod tests {
                 bad[i / 8] ^= 1 << (i % 8);
                 assert_eq!(unwrap(&bad), None, "{kind:?}, bit {i}");
                 let (at, byte) = (kind.head_at(), i / 8);
-                assert_eq!(has_head(kind, &bad), byte < at || byte > at + 5, "bit {i}");
+                assert_eq!(has_head(kind, &bad), byte < at || byte > at + 3, "bit {i}");
             }
             for n in 0..blob.len() {
                 assert_eq!(unwrap(&blob[..n]), None, "{kind:?}, {n} bytes");

@@ -69,7 +69,16 @@ def crc16(data):
     return crc
 
 
-VERSION = 7
+def crc32c(data):
+    crc = 0xffffffff
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ 0x82f63b78 if crc & 1 else crc >> 1
+    return crc ^ 0xffffffff
+
+
+VERSION = 8
 
 
 def seal(body, before=b""):
@@ -77,8 +86,8 @@ def seal(body, before=b""):
     length = len(before) + 8 + len(body)
     low, high = length & 255, length >> 8
     mark = 0xfc ^ low ^ ((high << 3 | high >> 5) & 255)
-    sums = crc16(bytes([low, high, VERSION])), crc16(before + body)
-    return before + struct.pack("<HBBHH", length, mark, VERSION, *sums) + body
+    begin = before + struct.pack("<HBB", length, mark, VERSION)
+    return begin + struct.pack("<I", crc32c(begin + body)) + body
 
 
 def devices(data):
