@@ -14,7 +14,7 @@ use crate::ucp::op::Op;
 use crate::ucp::request::Req;
 use crate::ucp::rts::Rts;
 use crate::ucp::worker_core::Core;
-use crate::ucs::callbackq::Repeat;
+use crate::ucs::callbackq::{CallbackId, Repeat};
 use crate::ucs::{Result, Status};
 use core::cell::{Cell, RefCell};
 use core::ffi::c_uint;
@@ -41,8 +41,9 @@ impl NextStep {
 #[derive(Default)]
 pub struct Postponed {
     queue: RefCell<VecDeque<(Req, NextStep)>>,
-    /// The next progress calls `on_progress`.
-    is_due: Cell<bool>,
+    /// The callback of progress that goes on with them. It stays until a progress finds none: a program that receives again and
+    /// again does not pay for it each time.
+    call: Cell<Option<CallbackId>>,
 }
 
 impl Postponed {
@@ -68,11 +69,11 @@ impl Postponed {
 /// Has progress go on with the receive, or does so now where that is not possible.
 pub fn postpone(worker: &Core, req: Req, next: NextStep) {
     let postponed = &worker.proto().postponed;
-    if !postponed.is_due.replace(true)
-        && worker.call_in_progress(on_progress, Repeat::Once).is_err()
-    {
-        postponed.is_due.set(false);
-        return next.run(worker, req);
+    if postponed.call.get().is_none() {
+        match worker.call_in_progress(on_progress, Repeat::Always) {
+            Ok(id) => postponed.call.set(Some(id)),
+            Err(_) => return next.run(worker, req),
+        }
     }
     postponed.queue.borrow_mut().push_back((req, next));
     worker.wakeup.poke_sleepers();
@@ -81,9 +82,12 @@ pub fn postpone(worker: &Core, req: Req, next: NextStep) {
 /// Progress callback: goes on with the receives that are there at its start.
 extern "C" fn on_progress(worker: &Core) -> c_uint {
     let postponed = &worker.proto().postponed;
-    // First: a receive that their completions postpone registers the callback again.
-    postponed.is_due.set(false);
     let here = postponed.queue.borrow().len();
+    if here == 0
+        && let Some(id) = postponed.call.take()
+    {
+        worker.stop_calls(id);
+    }
     let mut done = 0;
     while done < here
         && let Some((req, next)) = postponed.take(|_| true)
