@@ -48,6 +48,16 @@ pub struct Resource {
     pub device_index: usize,
 }
 
+/// A memory domain with which memory is registered because peers use its keys.
+pub struct KeyDomain {
+    /// Index into `Context::mds`.
+    pub index: usize,
+    /// The types of memory that it registers, a bit for each.
+    pub mem_types: u64,
+    /// Its transports take no memory without a handle.
+    pub needs_handle: bool,
+}
+
 pub struct Context {
     pub params: ContextParams,
     pub made_by: Stamp,
@@ -58,6 +68,7 @@ pub struct Context {
     /// The domains that tell memory of devices apart.
     pub device_memory: DeviceMemory,
     pub resources: Vec<Resource>,
+    pub key_domains: Vec<KeyDomain>,
     /// Processes of upstream's may be peers.
     pub upstream_peers: bool,
     /// The transports that no resource is of, by their numbers, and why.
@@ -87,6 +98,7 @@ impl Context {
             mds: Vec::new(),
             device_memory: DeviceMemory::default(),
             resources: Vec::new(),
+            key_domains: Vec::new(),
             upstream_peers,
             unused: Vec::new(),
             id: unique_id(),
@@ -137,14 +149,22 @@ impl Context {
         }
     }
 
-    /// Whether memory is registered with a domain because peers use its keys.
-    pub fn gives_keys_of(&self, domain: usize) -> bool {
-        let md = &self.mds[domain];
-        let registers = md.md.attr().flags & u64::from(UCT_MD_FLAG_REG) != 0;
+    /// The domain as one whose keys peers use; `None` if they use none. Memory that is reached without a handle has no use for
+    /// keys of no bytes.
+    fn key_domain(&self, index: usize) -> Option<KeyDomain> {
+        let md = &self.mds[index];
+        let (component, attr) = (md.component.component, md.md.attr());
+        let has = |flag: u32| attr.flags & u64::from(flag) != 0;
         let mut resources = self.resources.iter();
-        registers
-            && md.component.component.key_number().is_some()
-            && resources.any(|r| r.md == domain && r.transport.uses_keys())
+        let gives = has(UCT_MD_FLAG_REG)
+            && component.key_number().is_some()
+            && (component.key_len() > 0 || has(UCT_MD_FLAG_NEED_MEMH))
+            && resources.any(|r| r.md == index && r.transport.uses_keys());
+        gives.then_some(KeyDomain {
+            index,
+            mem_types: attr.reg_mem_types,
+            needs_handle: has(UCT_MD_FLAG_NEED_MEMH),
+        })
     }
 
     /// Whether this is the first time that memory could not be registered.
@@ -254,6 +274,9 @@ impl Context {
                 }));
             }
         }
+        self.key_domains = (0..self.mds.len())
+            .filter_map(|index| self.key_domain(index))
+            .collect();
         if !allowed::are_known(&self.config, &here) {
             allowed::report(&self.config, &everything_here(&self.config, &failed));
         }

@@ -328,28 +328,27 @@ impl Region {
         if let Purpose::Transfer(_) = purpose {
             flags |= MEM_ONE_TRANSFER;
         }
-        let kind = 1u64.unbounded_shl(self.kind);
-        let domains = (0..context.mds.len()).filter(|&i| match purpose {
-            Purpose::Application => {
-                context.gives_keys_of(i) && context.mds[i].md.attr().reg_mem_types & kind != 0
-            }
-            Purpose::Transfer(domain) => i == domain,
-            Purpose::Read => {
-                let needs = context.mds[i].md.attr().flags & u64::from(UCT_MD_FLAG_NEED_MEMH);
-                needs != 0 && context.gives_keys_of(i)
-            }
-        });
         let memory = (self.address, self.length);
-        // What peers may write is closed to them when the transfer ends. Of memory of devices nothing tells when it is freed.
-        if let Purpose::Transfer(domain) = purpose
-            && self.rights == READ
-            && !self.is_of_device()
-        {
-            let memory = (self.address.cast(), self.length);
-            self.registration = Registration::of_buffer(context, domain, memory, flags);
-            return;
-        }
-        self.registration = Registration::new(context, domains, memory, flags);
+        let all = context.key_domains.iter();
+        self.registration = match purpose {
+            Purpose::Application => {
+                let kind = 1u64.unbounded_shl(self.kind);
+                let takes = all.filter(|domain| domain.mem_types & kind != 0);
+                Registration::new(context, takes.map(|domain| domain.index), memory, flags)
+            }
+            Purpose::Read => {
+                let needs = all.filter(|domain| domain.needs_handle);
+                Registration::new(context, needs.map(|domain| domain.index), memory, flags)
+            }
+            // What peers may write is closed to them when the transfer ends. Of memory of devices nothing tells when it is freed.
+            Purpose::Transfer(domain) if self.rights == READ && !self.is_of_device() => {
+                let memory = (self.address.cast(), self.length);
+                Registration::of_buffer(context, domain, memory, flags)
+            }
+            Purpose::Transfer(domain) => {
+                Registration::new(context, core::iter::once(domain), memory, flags)
+            }
+        };
     }
 
     /// The handle by which a domain knows `bytes` at `buffer`, for local use, if it knows them.
