@@ -17,6 +17,7 @@ use crate::uct::base::worker::WorkerHandle;
 use crate::uct::cm::Manager;
 use crate::uct::local::ProcessName;
 use core::ffi::{c_int, c_void};
+use smallvec::SmallVec;
 use std::os::fd::RawFd;
 use std::sync::Arc;
 
@@ -337,11 +338,14 @@ pub trait Md: Send + Sync + 'static {
     }
 
     /// The remote key of all of the memory, as long as the component's keys are.
-    fn mkey_pack(&self, memory: &Self::Memory) -> Result<Vec<u8>> {
+    fn mkey_pack(&self, memory: &Self::Memory) -> Result<PackedKey> {
         let _ = memory;
         Err(Status::UNSUPPORTED)
     }
 }
+
+/// A remote key, as it travels. Most have a few bytes.
+pub type PackedKey = SmallVec<[u8; 16]>;
 
 /// A remote key, unpacked.
 pub enum UnpackedKey {

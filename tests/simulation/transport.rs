@@ -157,8 +157,8 @@ impl Md for SimMd {
         }
         Ok(())
     }
-    fn mkey_pack(&self, memory: &MemoryNumber) -> Result<Vec<u8>> {
-        Ok((memory.0 as u64).to_le_bytes().to_vec())
+    fn mkey_pack(&self, memory: &MemoryNumber) -> Result<PackedKey> {
+        Ok(PackedKey::from_slice(&(memory.0 as u64).to_le_bytes()))
     }
 }
 

@@ -4,7 +4,7 @@ use super::memory_copier::MemoryCopier;
 use crate::c::*;
 use crate::ucs::{Result, Status};
 use crate::uct::api::{
-    Alloc, Component, Device, KeyObject, Md, MdAttr, MemoryInfo, Transport, UnpackedKey,
+    Alloc, Component, Device, KeyObject, Md, MdAttr, MemoryInfo, PackedKey, Transport, UnpackedKey,
 };
 use crate::{ucs_debug, ucs_diag};
 use core::ffi::c_void;
@@ -172,7 +172,7 @@ pub trait DynMd: Send + Sync + 'static {
 
     /// # Safety
     /// `memh` must be null or a live handle of this domain.
-    unsafe fn mkey_pack(&self, memh: uct_mem_h) -> Result<Vec<u8>>;
+    unsafe fn mkey_pack(&self, memh: uct_mem_h) -> Result<PackedKey>;
 }
 
 impl<M: Md> DynMd for M {
@@ -222,7 +222,7 @@ impl<M: Md> DynMd for M {
         Md::mem_advise(self, memory, address, length, advice)
     }
 
-    unsafe fn mkey_pack(&self, memh: uct_mem_h) -> Result<Vec<u8>> {
+    unsafe fn mkey_pack(&self, memh: uct_mem_h) -> Result<PackedKey> {
         // SAFETY: by the caller's promise.
         Md::mkey_pack(self, unsafe { M::Memory::of_c(&memh) }?)
     }

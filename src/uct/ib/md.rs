@@ -13,7 +13,7 @@ use crate::sys::verbs::{self, Access, Device, Region};
 use crate::ucs::config::{AUTO, Config, Table, Ternary, var};
 use crate::ucs::{Failure, Result, Status};
 use crate::uct::api::{
-    Component, Device as TlDevice, Md, MdAttr, Transport, UnpackedKey, Unusable,
+    Component, Device as TlDevice, Md, MdAttr, PackedKey, Transport, UnpackedKey, Unusable,
 };
 use crate::uct::auth;
 use crate::uct::base::iface::md_as;
@@ -230,8 +230,8 @@ impl Md for IbMd {
         Ok(())
     }
 
-    fn mkey_pack(&self, region: &Region) -> Result<Vec<u8>> {
-        Ok(encode_key(region.remote_key()).to_vec())
+    fn mkey_pack(&self, region: &Region) -> Result<PackedKey> {
+        Ok(PackedKey::from_slice(&encode_key(region.remote_key())))
     }
 }
 

@@ -6,7 +6,7 @@ use super::iface::{self, SelfIface};
 use crate::c::*;
 use crate::ucs::config::{Config, Table, var};
 use crate::ucs::{Failure, Result, Status};
-use crate::uct::api::{Component, Device, Md, MdAttr, Transport, Unusable};
+use crate::uct::api::{Component, Device, Md, MdAttr, PackedKey, Transport, Unusable};
 use crate::uct::base::md::{DynMd, MemoryNumber};
 use crate::uct::base::params::IfaceParams;
 use crate::uct::base::worker::WorkerHandle;
@@ -89,8 +89,8 @@ impl Md for SelfMd {
         }
     }
 
-    fn mkey_pack(&self, _memory: &MemoryNumber) -> Result<Vec<u8>> {
-        Ok(Vec::new())
+    fn mkey_pack(&self, _memory: &MemoryNumber) -> Result<PackedKey> {
+        Ok(PackedKey::new())
     }
 }
 

@@ -12,7 +12,9 @@ use crate::sys::{is_shortage, mem, shm};
 use crate::ucs::config::{Config, Table, Ternary, var};
 use crate::ucs::{Failure, Result, Status};
 use crate::ucs_error;
-use crate::uct::api::{Alloc, Component, Device, Md, MdAttr, Transport, UnpackedKey, Unusable};
+use crate::uct::api::{
+    Alloc, Component, Device, Md, MdAttr, PackedKey, Transport, UnpackedKey, Unusable,
+};
 use crate::uct::base::iface::md_as;
 use crate::uct::base::md::{DynMd, MemoryHandle};
 use crate::uct::base::node;
@@ -224,13 +226,13 @@ impl Md for ShmMd {
         Ok(())
     }
 
-    fn mkey_pack(&self, segment: &Segment) -> Result<Vec<u8>> {
+    fn mkey_pack(&self, segment: &Segment) -> Result<PackedKey> {
         let key = MemKey {
             segment: segment.key(),
             base: segment.base() as u64,
             len: segment.len() as u64,
         };
-        Ok(key.encode().to_vec())
+        Ok(PackedKey::from_slice(&key.encode()))
     }
 }
 

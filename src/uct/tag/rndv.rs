@@ -15,7 +15,7 @@ use crate::c::*;
 use crate::sys::vm_rw::{self, CopyDirection, range};
 use crate::ucs::{Result, Status};
 use crate::ucs_diag;
-use crate::uct::api::Completion;
+use crate::uct::api::{Completion, PackedKey};
 use crate::uct::base::iface::base_of;
 use crate::uct::base::iov::Iov;
 use crate::uct::base::md::{MdHandle, RkeyHandle};
@@ -130,7 +130,7 @@ impl Engine {
     }
 
     /// The packed key of a buffer, if it has one.
-    fn pack_key(&self, memh: uct_mem_h) -> Option<Vec<u8>> {
+    fn pack_key(&self, memh: uct_mem_h) -> Option<PackedKey> {
         let md = self.md()?;
         if memh.is_null() {
             return None;

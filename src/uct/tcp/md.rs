@@ -10,7 +10,7 @@ use crate::c::*;
 use crate::sys::net::{self, loopback_domain};
 use crate::ucs::config::{Config, Table};
 use crate::ucs::{Failure, Result, Status};
-use crate::uct::api::{Component, Device, Md, MdAttr, Transport, UnpackedKey, Unusable};
+use crate::uct::api::{Component, Device, Md, MdAttr, PackedKey, Transport, UnpackedKey, Unusable};
 use crate::uct::auth::Auth;
 use crate::uct::base::iface::md_as;
 use crate::uct::base::md::{DynMd, MemoryNumber};
@@ -126,10 +126,10 @@ impl Md for TcpMd {
         self.keys.remove(memory.0 as u64)
     }
 
-    fn mkey_pack(&self, memory: &MemoryNumber) -> Result<Vec<u8>> {
+    fn mkey_pack(&self, memory: &MemoryNumber) -> Result<PackedKey> {
         let key = memory.0 as u64;
         self.keys.export(key)?;
-        Ok(key.to_le_bytes().to_vec())
+        Ok(PackedKey::from_slice(&key.to_le_bytes()))
     }
 }
 

@@ -11,7 +11,9 @@ use crate::sys::lock::Mutex;
 use crate::ucs::config::{Config, Table, var};
 use crate::ucs::status::Failure;
 use crate::ucs::{Result, Status};
-use crate::uct::api::{Component, Device, KeyObject, Md, MdAttr, Transport, UnpackedKey, Unusable};
+use crate::uct::api::{
+    Component, Device, KeyObject, Md, MdAttr, PackedKey, Transport, UnpackedKey, Unusable,
+};
 use crate::uct::base::iface::md_as;
 use crate::uct::base::md::{DynMd, MemoryHandle};
 use crate::uct::base::params::IfaceParams;
@@ -253,7 +255,7 @@ impl Md for CudaIpcMd {
         Ok(())
     }
 
-    fn mkey_pack(&self, of: &Exported) -> Result<Vec<u8>> {
+    fn mkey_pack(&self, of: &Exported) -> Result<PackedKey> {
         let key = Key {
             owner: self.shared.membership.name,
             handle: of.handle,
@@ -262,6 +264,6 @@ impl Md for CudaIpcMd {
             address: of.address as u64,
             length: of.length as u64,
         };
-        Ok(key.encode().to_vec())
+        Ok(PackedKey::from_slice(&key.encode()))
     }
 }
