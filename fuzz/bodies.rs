@@ -248,8 +248,8 @@ fn rkey(data: &[u8]) {
         EnvelopeKind::Handle,
         &envelope::wrap_handle(data.len(), |out| out.extend_from_slice(data)),
     );
-    if let Ok(key) = Rkey::unpack(&sealed(data)) {
-        assert_eq!(Rkey::unpack(&key.pack()), Ok(key));
+    if let Ok((key, keys)) = Rkey::unpack(&sealed(data)) {
+        assert_eq!(Rkey::unpack(&key.pack(keys)), Ok((key, keys)));
     }
 }
 

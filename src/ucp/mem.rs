@@ -18,7 +18,7 @@ use crate::uct::base::config::ALLOC_METHODS;
 use crate::uct::base::md::MdHandle;
 use crate::uct::base::mem::{self, Block, Request};
 use crate::uct::internal::MEM_ONE_TRANSFER;
-use crate::wire::rkey::{EXPORTED, MdKey, MdKeys, READ, Rkey, WRITE};
+use crate::wire::rkey::{EXPORTED, MdKey, MdKeyList, MdKeys, READ, Rkey, WRITE};
 use crate::{ucs_debug, ucs_error};
 use core::ffi::c_void;
 
@@ -130,8 +130,8 @@ impl Region {
 
     /// Maps memory that another process of this machine exported. `UNREACHABLE` when none of its
     /// keys can be used here.
-    pub fn import(context: &Context, info: &Rkey) -> Result<Box<Region>> {
-        let Some((mapping, key)) = Mapping::find(context, info, |_| true) else {
+    pub fn import(context: &Context, info: &Rkey, keys: MdKeyList<'_>) -> Result<Box<Region>> {
+        let Some((mapping, key)) = Mapping::find(context, (info, keys), |_| true) else {
             ucs_error!(
                 "ucp_mem_map: the exported memory cannot be mapped here: its owner is on another host or in another namespace, or UCX_TLS leaves out its transport"
             );
@@ -359,21 +359,22 @@ impl Region {
 
     /// The key for peers, for messages.
     fn pack(&self, context: &Context) -> Vec<u8> {
-        self.key(context).pack()
+        let (key, keys) = self.key(context);
+        key.pack(keys.list())
     }
 
     /// The same for applications.
     pub fn pack_for_application(&self, context: &Context) -> Vec<u8> {
-        let key = self.key(context);
+        let (key, keys) = self.key(context);
         if context.upstream_peers {
             context.regions.publish(self.id);
         }
-        key.to_envelope()
+        key.to_envelope(keys.list())
     }
 
-    fn key(&self, context: &Context) -> Rkey {
+    fn key(&self, context: &Context) -> (Rkey, MdKeys) {
         let rights = context.regions.grant(self.id);
-        self.describe(context, rights, self.keys(context, rights))
+        (self.describe(context, rights), self.keys(context, rights))
     }
 
     /// The key, of memory that peers on this host can map.
@@ -403,11 +404,11 @@ impl Region {
             return Err(Status::UNSUPPORTED);
         }
         Ok(self
-            .describe(context, self.rights | EXPORTED, keys)
-            .to_envelope())
+            .describe(context, self.rights | EXPORTED)
+            .to_envelope(keys.list()))
     }
 
-    fn describe(&self, context: &Context, uses: u8, keys: MdKeys) -> Rkey {
+    fn describe(&self, context: &Context, uses: u8) -> Rkey {
         Rkey {
             context: context.id,
             region: self.id,
@@ -415,7 +416,6 @@ impl Region {
             length: self.length as u64,
             mem_type: self.kind as u8,
             uses,
-            keys,
         }
     }
 

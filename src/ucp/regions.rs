@@ -308,7 +308,6 @@ impl View {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::rkey::MdKeys;
 
     fn region(address: u64, length: usize, rights: u8, internal: bool) -> Exported {
         Exported {
@@ -416,33 +415,29 @@ mod tests {
             length: 100,
             mem_type: 0,
             uses: READ,
-            keys: MdKeys::default(),
         };
         assert!(regions.locate_own(&key).is_some());
         let forged = [
-            Rkey {
-                length: 101,
-                ..key.clone()
-            },
+            Rkey { length: 101, ..key },
             Rkey {
                 length: 1 << 46,
-                ..key.clone()
+                ..key
             },
             Rkey {
                 length: u64::MAX,
-                ..key.clone()
+                ..key
             },
             Rkey {
                 address: 999,
-                ..key.clone()
+                ..key
             },
             Rkey {
                 uses: READ | WRITE,
-                ..key.clone()
+                ..key
             },
             Rkey {
                 region: id ^ 1 << 40,
-                ..key.clone()
+                ..key
             },
         ];
         assert!(forged.iter().all(|key| regions.locate_own(key).is_none()));

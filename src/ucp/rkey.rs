@@ -9,7 +9,7 @@ use crate::ucs::{Result, Status};
 use crate::uct::base::copy::Room;
 use crate::uct::base::md::RkeyHandle;
 use crate::uct::local::ProcessId;
-use crate::wire::rkey::{MdKey, MdKeys, READ, Rkey};
+use crate::wire::rkey::{MdKey, MdKeyList, READ, Rkey};
 use crate::{ucs_debug, ucs_error};
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -83,10 +83,10 @@ impl Mapping {
     /// Maps by the first key that can be, of memory whose owner `may`.
     pub fn find<'a>(
         context: &Context,
-        info: &'a Rkey,
+        (info, keys): (&Rkey, MdKeyList<'a>),
         may: impl Fn(Option<ProcessId>) -> bool,
     ) -> Option<(Mapping, MdKey<'a>)> {
-        info.keys.iter().find_map(|k| {
+        keys.iter().find_map(|k| {
             let domain = shareable(context, &k)?;
             let component = context.mds[domain].component.component;
             if !may(component.key_owner(k.key).map(|o| o.id)) {
@@ -110,10 +110,15 @@ impl Mapping {
 impl Mapping {
     /// A transport's access by the key of the peer's memory domain `theirs`, with a domain of the same component here;
     /// nothing is mapped.
-    pub fn of_domain(context: &Context, domain: usize, theirs: u8, info: &Rkey) -> Option<Mapping> {
+    pub fn of_domain(
+        context: &Context,
+        domain: usize,
+        theirs: u8,
+        keys: MdKeyList<'_>,
+    ) -> Option<Mapping> {
         let md = &context.mds[domain];
         let component = md.component.component;
-        let packed = info.key_of(component.key_number()?, theirs)?;
+        let packed = keys.of(component.key_number()?, theirs)?;
         let key = RkeyHandle::unpack(component, packed).ok()?;
         Some(Mapping { key, delta: 0 })
     }
@@ -126,7 +131,6 @@ impl Mapping {
 
 /// A remote key: the object of `ucp_rkey_h`.
 pub struct RemoteKey {
-    /// Without the keys of memory domains, which have served.
     pub info: Rkey,
     pub access: Access,
     /// Keeps the memory mapped.
@@ -134,8 +138,7 @@ pub struct RemoteKey {
 }
 
 impl RemoteKey {
-    pub fn new(mut info: Rkey, access: Access, mapping: Option<Mapping>) -> RemoteKey {
-        info.keys = MdKeys::default();
+    pub fn new(info: Rkey, access: Access, mapping: Option<Mapping>) -> RemoteKey {
         RemoteKey {
             info,
             access,

@@ -21,14 +21,30 @@ pub struct MdKey<'a> {
     pub key: &'a [u8],
 }
 
-/// The memory domains' keys for the region, as they travel. Most regions have one of a few bytes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// The memory domains' keys for a region, as they travel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MdKeyList<'a>(&'a [u8]);
+
+impl<'a> MdKeyList<'a> {
+    pub fn iter(self) -> impl Iterator<Item = MdKey<'a>> {
+        let mut r = Reader::new(self.0);
+        core::iter::from_fn(move || take_key(&mut r))
+    }
+
+    /// The key of one of the owner's memory domains.
+    pub fn of(self, component: u8, domain: u8) -> Option<&'a [u8]> {
+        let is_it = |k: &MdKey<'_>| (k.component, k.domain) == (component, domain);
+        self.iter().find(is_it).map(|k| k.key)
+    }
+}
+
+/// The same, to be put together. Most regions have one of a few bytes.
+#[derive(Clone, Debug, Default)]
 pub struct MdKeys(SmallVec<[u8; 16]>);
 
 impl MdKeys {
-    pub fn iter(&self) -> impl Iterator<Item = MdKey<'_>> {
-        let mut r = Reader::new(&self.0);
-        core::iter::from_fn(move || take_key(&mut r))
+    pub fn list(&self) -> MdKeyList<'_> {
+        MdKeyList(&self.0)
     }
 
     pub fn is_empty(&self) -> bool {
@@ -38,7 +54,7 @@ impl MdKeys {
     /// Keeps those that `is_wanted`.
     pub fn retain(&mut self, is_wanted: impl Fn(&MdKey<'_>) -> bool) {
         let mut kept = MdKeys::default();
-        for key in self.iter().filter(is_wanted) {
+        for key in self.list().iter().filter(is_wanted) {
             kept.add(key);
         }
         *self = kept;
@@ -46,6 +62,7 @@ impl MdKeys {
 
     /// A key has at most 255 bytes.
     pub fn add(&mut self, key: MdKey<'_>) {
+        self.0.reserve(KEY_HEAD + key.key.len());
         self.0.extend_from_slice(&key.head());
         self.0.extend_from_slice(key.key);
     }
@@ -78,8 +95,8 @@ fn take_key<'a>(r: &mut Reader<'a>) -> Option<MdKey<'a>> {
     })
 }
 
-/// A remote key, unpacked.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A remote key, unpacked, without the keys of memory domains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rkey {
     /// Which context of which process owns the memory.
     pub context: u64,
@@ -90,7 +107,6 @@ pub struct Rkey {
     pub mem_type: u8,
     /// What the owner allows: bits of `READ`, `WRITE` and `EXPORTED`.
     pub uses: u8,
-    pub keys: MdKeys,
 }
 
 /// Peers may read the memory.
@@ -108,31 +124,25 @@ const USES_SHIFT: u32 = 5;
 const USUAL: usize = 120;
 
 impl Rkey {
-    /// The key of one of the owner's memory domains.
-    pub fn key_of(&self, component: u8, domain: u8) -> Option<&[u8]> {
-        let is_it = |k: &MdKey<'_>| (k.component, k.domain) == (component, domain);
-        self.keys.iter().find(is_it).map(|k| k.key)
-    }
-
     /// The blob for messages between processes of ours.
-    pub fn pack(&self) -> Vec<u8> {
+    pub fn pack(&self, keys: MdKeyList<'_>) -> Vec<u8> {
         let mut buf = Vec::with_capacity(HEAD + USUAL);
         buf.extend_from_slice(&[0; HEAD]);
-        self.put(&mut buf, usize::from(u16::MAX) - HEAD);
+        self.put(keys, &mut buf, usize::from(u16::MAX) - HEAD);
         blob::seal(&mut buf, 0);
         buf
     }
 
     /// Reads such a blob.
-    pub fn unpack(blob: &[u8]) -> Result<Rkey, BlobError> {
+    pub fn unpack(blob: &[u8]) -> Result<(Rkey, MdKeyList<'_>), BlobError> {
         let (_, body) = blob::open(blob, 0)?;
         Rkey::take(body).ok_or(BlobError::Damaged)
     }
 
     /// The blob for applications: a handle if `uses` says so, else a key.
-    pub fn to_envelope(&self) -> Vec<u8> {
-        let len = self.len_of(envelope::KEY_ROOM);
-        let put = |out: &mut Vec<u8>| self.put(out, envelope::KEY_ROOM);
+    pub fn to_envelope(&self, keys: MdKeyList<'_>) -> Vec<u8> {
+        let len = self.len_with(keys, envelope::KEY_ROOM);
+        let put = |out: &mut Vec<u8>| self.put(keys, out, envelope::KEY_ROOM);
         if self.uses & EXPORTED != 0 {
             envelope::wrap_handle(len, put)
         } else {
@@ -141,25 +151,28 @@ impl Rkey {
     }
 
     /// The bytes that `put` appends, or a few more.
-    fn len_of(&self, room: usize) -> usize {
+    fn len_with(&self, keys: MdKeyList<'_>, room: usize) -> usize {
         let numbers = significant_bytes(self.address) + significant_bytes(self.length);
-        (FIXED - 16 + numbers + self.keys.0.len()).min(room)
+        (FIXED - 16 + numbers + keys.0.len()).min(room)
     }
 
     /// Reads such a blob of that kind.
-    pub fn from_envelope(kind: envelope::EnvelopeKind, blob: &[u8]) -> Result<Rkey, BlobError> {
+    pub fn from_envelope(
+        kind: envelope::EnvelopeKind,
+        blob: &[u8],
+    ) -> Result<(Rkey, MdKeyList<'_>), BlobError> {
         let body = match kind {
             envelope::EnvelopeKind::Handle => envelope::unwrap_handle(blob)?,
             _ => envelope::unwrap_key(blob)?,
         };
         let is_handle = kind == envelope::EnvelopeKind::Handle;
         Rkey::take(body)
-            .filter(|key| (key.uses & EXPORTED != 0) == is_handle)
+            .filter(|(key, _)| (key.uses & EXPORTED != 0) == is_handle)
             .ok_or(BlobError::Damaged)
     }
 
     /// Appends at most `room` bytes: the domains' keys as far as they fit.
-    fn put(&self, out: &mut Vec<u8>, room: usize) {
+    fn put(&self, keys: MdKeyList<'_>, out: &mut Vec<u8>, room: usize) {
         let end = out.len() + room;
         let mut fixed = [0; FIXED];
         let mut w = Writer::new(&mut fixed);
@@ -174,7 +187,7 @@ impl Rkey {
         let len = w.len();
         out.extend_from_slice(&fixed[..len]);
         let count = out.len() - 1;
-        for key in self.keys.iter() {
+        for key in keys.iter() {
             if out.len() + KEY_HEAD + key.key.len() > end || out[count] == u8::MAX {
                 break;
             }
@@ -184,7 +197,7 @@ impl Rkey {
         }
     }
 
-    fn take(body: &[u8]) -> Option<Rkey> {
+    fn take(body: &[u8]) -> Option<(Rkey, MdKeyList<'_>)> {
         let mut r = Reader::new(body);
         let (context, region, sizes) = (r.u64()?, r.u64()?, r.u8()?);
         let address = of_bytes(r.bytes(usize::from(sizes & 0xf))?)?;
@@ -195,16 +208,16 @@ impl Rkey {
         for _ in 0..count {
             take_key(&mut r)?;
         }
-        let keys = MdKeys(all[..all.len() - r.rest().len()].into());
-        Some(Rkey {
+        let keys = MdKeyList(&all[..all.len() - r.rest().len()]);
+        let key = Rkey {
             context,
             region,
             address,
             length,
             mem_type,
             uses,
-            keys,
-        })
+        };
+        Some((key, keys))
     }
 }
 
@@ -233,8 +246,11 @@ mod tests {
             length: rng.next(),
             mem_type: 0,
             uses,
-            keys: md_key(1, 2, &[rng.next() as u8; 24]).into(),
         }
+    }
+
+    fn sample_keys(rng: &TestRng) -> MdKeys {
+        md_key(1, 2, &[rng.next() as u8; 24]).into()
     }
 
     fn md_key(component: u8, domain: u8, key: &[u8]) -> MdKey<'_> {
@@ -245,7 +261,7 @@ mod tests {
         }
     }
 
-    type Unpack = fn(&[u8]) -> Result<Rkey, BlobError>;
+    type Unpack = fn(&[u8]) -> Result<(Rkey, MdKeyList<'_>), BlobError>;
 
     #[test]
     fn comes_back_and_refuses_every_wrong_byte() {
@@ -253,17 +269,19 @@ mod tests {
         for _ in 0..16 {
             let key = sample(&rng, READ | WRITE);
             let handle = sample(&rng, READ | WRITE | EXPORTED);
-            let forms: [(&Rkey, Vec<u8>, Unpack); 3] = [
-                (&key, key.pack(), Rkey::unpack),
-                (&key, key.to_envelope(), |b| {
+            let keys = sample_keys(&rng);
+            let keys = keys.list();
+            let forms: [(Rkey, Vec<u8>, Unpack); 3] = [
+                (key, key.pack(keys), Rkey::unpack),
+                (key, key.to_envelope(keys), |b| {
                     Rkey::from_envelope(envelope::EnvelopeKind::Key, b)
                 }),
-                (&handle, handle.to_envelope(), |b| {
+                (handle, handle.to_envelope(keys), |b| {
                     Rkey::from_envelope(envelope::EnvelopeKind::Handle, b)
                 }),
             ];
             for (key, mut blob, unpack) in forms {
-                assert_eq!(unpack(&blob).as_ref(), Ok(key));
+                assert_eq!(unpack(&blob), Ok((key, keys)));
                 for i in 0..blob.len() {
                     for flips in 1..=(if cfg!(miri) { 1 } else { u8::MAX }) {
                         blob[i] ^= flips;
@@ -277,15 +295,18 @@ mod tests {
 
     #[test]
     fn numbers_of_each_length_come_back() {
-        let mut key = sample(&TestRng::new(2), READ | WRITE | EXPORTED);
+        let rng = TestRng::new(2);
+        let mut key = sample(&rng, READ | WRITE | EXPORTED);
+        let keys = sample_keys(&rng);
+        let keys = keys.list();
         key.mem_type = 31;
         for bits in 0..=64 {
             key.address = u64::MAX.checked_shr(64 - bits).unwrap_or(0);
             key.length = u64::MAX.checked_shr(bits).unwrap_or(0);
-            assert_eq!(Rkey::unpack(&key.pack()).as_ref(), Ok(&key));
+            assert_eq!(Rkey::unpack(&key.pack(keys)), Ok((key, keys)));
         }
         let mut body = Vec::new();
-        key.put(&mut body, 200);
+        key.put(keys, &mut body, 200);
         for sizes in 0..=u8::MAX {
             body[16] = sizes;
             let fits = sizes & 0xf <= 8 && sizes >> 4 <= 8;
@@ -298,37 +319,37 @@ mod tests {
         let mut key = sample(&TestRng::new(4), READ | WRITE);
         key.address = 0x7fff_ffff_f000;
         key.length = 1 << 39;
-        key.keys = md_key(4, 0, &[0xff; 8]).into();
-        assert!(key.to_envelope().len() <= 64);
+        let keys = MdKeys::from(md_key(4, 0, &[0xff; 8]));
+        assert!(key.to_envelope(keys.list()).len() <= 64);
     }
 
     #[test]
     fn domains_of_one_component_have_a_key_each() {
-        let mut key = sample(&TestRng::new(5), READ);
-        key.keys = MdKeys::default();
+        let mut keys = MdKeys::default();
         for (component, domain) in [(6, 1), (6, 2), (4, 3)] {
-            key.keys
-                .add(md_key(component, domain, &[component, domain]));
+            keys.add(md_key(component, domain, &[component, domain]));
         }
-        let key = Rkey::unpack(&key.pack()).unwrap();
+        let blob = sample(&TestRng::new(5), READ).pack(keys.list());
+        let (_, keys) = Rkey::unpack(&blob).unwrap();
         for (component, domain) in [(6, 1), (6, 2), (4, 3)] {
-            let found = key.key_of(component, domain);
+            let found = keys.of(component, domain);
             assert_eq!(found, Some(&[component, domain][..]));
         }
-        assert_eq!(key.key_of(6, 3), None);
-        assert_eq!(key.key_of(4, 1), None);
+        assert_eq!(keys.of(6, 3), None);
+        assert_eq!(keys.of(4, 1), None);
     }
 
     #[test]
     fn keys_without_room_are_left_out() {
-        let mut key = sample(&TestRng::new(3), READ);
-        key.keys = MdKeys::default();
-        (0..12).for_each(|i| key.keys.add(md_key(6, i, &[i; 30])));
-        let blob = key.to_envelope();
-        let some = Rkey::from_envelope(envelope::EnvelopeKind::Key, &blob).unwrap();
-        assert!(some.keys.iter().eq(key.keys.iter().take(6)));
-        assert_eq!(Rkey::unpack(&key.pack()).as_ref(), Ok(&key));
-        key.keys.retain(|k| k.domain % 5 == 1);
-        assert!(key.keys.iter().map(|k| k.domain).eq([1, 6, 11]));
+        let key = sample(&TestRng::new(3), READ);
+        let mut keys = MdKeys::default();
+        (0..12).for_each(|i| keys.add(md_key(6, i, &[i; 30])));
+        let blob = key.to_envelope(keys.list());
+        let (_, some) = Rkey::from_envelope(envelope::EnvelopeKind::Key, &blob).unwrap();
+        assert!(some.iter().eq(keys.list().iter().take(6)));
+        let packed = key.pack(keys.list());
+        assert_eq!(Rkey::unpack(&packed), Ok((key, keys.list())));
+        keys.retain(|k| k.domain % 5 == 1);
+        assert!(keys.list().iter().map(|k| k.domain).eq([1, 6, 11]));
     }
 }

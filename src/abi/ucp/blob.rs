@@ -156,7 +156,7 @@ pub unsafe fn take_back(kinds: &[EnvelopeKind], at: *mut u8) -> Result<(), BlobE
 mod tests {
     use super::*;
     use crate::wire::address::{Address, AddressEntry};
-    use crate::wire::rkey::{EXPORTED, MdKeys, READ, Rkey, WRITE};
+    use crate::wire::rkey::{EXPORTED, MdKeyList, READ, Rkey, WRITE};
 
     fn address() -> Address {
         Address {
@@ -180,9 +180,8 @@ mod tests {
             length: 4,
             mem_type: 0,
             uses,
-            keys: MdKeys::default(),
         }
-        .to_envelope()
+        .to_envelope(MdKeyList::default())
     }
 
     #[test]

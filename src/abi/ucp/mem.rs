@@ -16,8 +16,9 @@ use crate::uct::base::params::masked;
 use crate::uct::base::params::text;
 use crate::wire::blob::BlobError;
 use crate::wire::envelope::EnvelopeKind;
-use crate::wire::rkey::Rkey;
+use crate::wire::rkey::{MdKeyList, Rkey};
 use crate::wire::upstream;
+use std::borrow::Cow;
 
 masked! {
     PackArgs of ucp_memh_pack_params, field_mask {
@@ -81,14 +82,15 @@ unsafe fn release(buffer: *mut c_void, what: &str) {
     }
 }
 
-/// What the caller's packed key or handle says.
-///
-/// # Safety
-/// The first byte at `at` is readable. Nobody writes to the blob meanwhile.
-unsafe fn unpack(kind: EnvelopeKind, at: *const c_void) -> Result<Rkey, BlobError> {
-    // SAFETY: by the caller's promise.
-    let bytes = unsafe { blob(kind, at.cast()) }?;
-    Rkey::from_envelope(kind, &bytes)
+/// What the caller's packed key or handle says, of which these are the bytes.
+fn unpack<'a>(
+    kind: EnvelopeKind,
+    bytes: &'a Result<Cow<'_, [u8]>, BlobError>,
+) -> Result<(Rkey, MdKeyList<'a>), BlobError> {
+    match bytes {
+        Ok(bytes) => Rkey::from_envelope(kind, bytes),
+        Err(e) => Err(*e),
+    }
 }
 
 /// What a call returns to a packed key or handle that it cannot use.
@@ -168,8 +170,9 @@ pub unsafe extern "C" fn ucp_mem_map(
             return UCS_ERR_INVALID_PARAM;
         }
         // SAFETY: the caller's buffer.
-        match unsafe { unpack(EnvelopeKind::Handle, exported) } {
-            Ok(info) => Region::import(context, &info),
+        let bytes = unsafe { blob(EnvelopeKind::Handle, exported.cast()) };
+        match unpack(EnvelopeKind::Handle, &bytes) {
+            Ok((info, keys)) => Region::import(context, &info, keys),
             Err(e) => {
                 ucs_error!("ucp_mem_map: the exported memory handle is not usable: {e}");
                 Err(refusal(e))
@@ -446,9 +449,9 @@ pub unsafe extern "C" fn ucp_ep_rkey_unpack(
 ) -> ucs_status_t {
     non_null!(UCS_ERR_INVALID_PARAM; h, rkey_buffer, rkey_p);
     // SAFETY: a live endpoint, the caller's key.
-    let (ep, parsed) = unsafe { (ep(h), unpack(EnvelopeKind::Key, rkey_buffer)) };
+    let (ep, bytes) = unsafe { (ep(h), blob(EnvelopeKind::Key, rkey_buffer.cast())) };
     let _guard = own!(ep.worker(), UCS_ERR_UNSUPPORTED);
-    match parsed {
+    match unpack(EnvelopeKind::Key, &bytes) {
         Ok(_) if ep.is_upstream() => {
             ucs_error!(
                 "ucp_ep_rkey_unpack: the key was made by this library, the peer runs upstream UCX"
@@ -465,9 +468,10 @@ pub unsafe extern "C" fn ucp_ep_rkey_unpack(
             unsafe { *rkey_p = Box::into_raw(Box::new(ep.unpack_upstream_key(key))).cast() };
             UCS_OK
         }
-        Ok(info) => {
+        Ok((info, keys)) => {
+            let key = Box::new(ep.unpack_key(info, keys));
             // SAFETY: the caller's out parameter.
-            unsafe { *rkey_p = Box::into_raw(Box::new(ep.unpack_key(info))).cast() };
+            unsafe { *rkey_p = Box::into_raw(key).cast() };
             UCS_OK
         }
         Err(e) => {

@@ -5,7 +5,7 @@ use super::{Capability, Ep, Lane};
 use crate::c::{UCS_MEMORY_TYPE_HOST, UCT_INVALID_RKEY, uct_rkey_t};
 use crate::ucp::rkey::{Access, Mapping, RemoteKey};
 use crate::wire::checksum;
-use crate::wire::rkey::{MdKeys, READ, Rkey, WRITE};
+use crate::wire::rkey::{MdKeyList, READ, Rkey, WRITE};
 use crate::wire::upstream::key::Key;
 use std::rc::Rc;
 
@@ -14,12 +14,12 @@ const NO_KEY: uct_rkey_t = UCT_INVALID_RKEY;
 
 impl Ep {
     /// Makes a key of the peer usable here.
-    pub fn unpack_key(&self, info: Rkey) -> RemoteKey {
+    pub fn unpack_key(&self, info: Rkey, keys: MdKeyList<'_>) -> RemoteKey {
         let context = self.worker().context();
         if u32::from(info.mem_type) != UCS_MEMORY_TYPE_HOST {
             // Its owner's processor does not reach it, nor does this one.
             let key = self.device_lane(info.mem_type.into());
-            return match key.and_then(|lane| self.key_of_lane(lane, &info)) {
+            return match key.and_then(|lane| self.key_of_lane(lane, keys)) {
                 Some(key) => RemoteKey::new(info, Access::Device(key.rkey()), Some(key)),
                 None => RemoteKey::new(info, Access::Messages, None),
             };
@@ -32,7 +32,7 @@ impl Ep {
             return RemoteKey::new(info, access, None);
         }
         let is_peers = |owner| owner == self.peer_process();
-        if let Some((mapping, _)) = Mapping::find(context, &info, is_peers) {
+        if let Some((mapping, _)) = Mapping::find(context, (&info, keys), is_peers) {
             return RemoteKey::new(info, Access::Direct(mapping.delta), Some(mapping));
         }
         if self.lane_with(Capability::SingleCopy).is_some() {
@@ -45,7 +45,7 @@ impl Ep {
         ];
         for (capability, access) in ways {
             let key = self.lane_with(capability);
-            if let Some(key) = key.and_then(|lane| self.key_of_lane(lane, &info)) {
+            if let Some(key) = key.and_then(|lane| self.key_of_lane(lane, keys)) {
                 return RemoteKey::new(info, access(key.rkey()), Some(key));
             }
         }
@@ -62,7 +62,6 @@ impl Ep {
             length: u64::MAX,
             mem_type: key.memory,
             uses: READ | WRITE,
-            keys: MdKeys::default(),
         };
         let is_host = u32::from(key.memory) == UCS_MEMORY_TYPE_HOST;
         let access = match is_host && self.upstream_puts.get() {
@@ -73,11 +72,11 @@ impl Ep {
     }
 
     /// The key by which a lane reaches the memory, if there is one.
-    fn key_of_lane(&self, lane: Lane, info: &Rkey) -> Option<Mapping> {
+    fn key_of_lane(&self, lane: Lane, keys: MdKeyList<'_>) -> Option<Mapping> {
         let w = self.worker();
         let domain = w.domain_of(lane.iface);
         let theirs = self.address.get()?.entries.get(lane.entry)?.domain;
-        Mapping::of_domain(w.context(), domain, theirs, info)
+        Mapping::of_domain(w.context(), domain, theirs, keys)
     }
 
     /// The key that the peer sent as `blob`, unpacked now or before. Memory of this process is used only if it was mapped
@@ -86,12 +85,12 @@ impl Ep {
         if let Some(key) = self.keys.borrow().of_blob(blob) {
             return Some(key);
         }
-        let info = Rkey::unpack(blob).ok()?;
+        let (info, keys) = Rkey::unpack(blob).ok()?;
         let context = self.worker().context();
         if info.context == context.id {
             context.regions.locate_own(&info)?;
         }
-        let key = Rc::new(self.unpack_key(info));
+        let key = Rc::new(self.unpack_key(info, keys));
         self.keys.borrow_mut().keep(blob, &key);
         Some(key)
     }
