@@ -452,7 +452,7 @@ impl Region {
     }
 
     /// Ends the mapping, after accesses of other threads on behalf of peers have ended.
-    pub fn unmap(mut self) -> Result<()> {
+    pub fn unmap(mut self: Box<Self>) -> Result<()> {
         self.context().regions.remove(self.id);
         self.free()
     }

@@ -112,7 +112,16 @@ impl Registration {
     }
 
     /// Gives the handles back; returns the first error.
+    #[inline]
     pub fn release(&mut self) -> Result<()> {
+        match self.handles.is_empty() && self.remembered.is_none() {
+            true => Ok(()),
+            false => self.release_all(),
+        }
+    }
+
+    #[inline(never)]
+    fn release_all(&mut self) -> Result<()> {
         self.remembered = None;
         let mut result = Ok(());
         for (_, registered) in self.handles.drain(..) {

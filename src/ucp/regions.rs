@@ -9,7 +9,7 @@ use crate::c::{UCS_MEMORY_TYPE_HOST, ucs_memory_type_t};
 use crate::sys::lock::Mutex;
 use crate::sys::mapping::Mappings;
 use crate::ucs::shared_slots::SharedSlots;
-use crate::ucs::sync::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use crate::ucs::sync::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use crate::ucs_diag;
 use crate::wire::rkey::{READ, Rkey, WRITE};
 use core::cell::{Cell, RefCell};
@@ -54,6 +54,8 @@ struct RegionEntry {
     exported: Exported,
     /// Those of the owner's rights that the mapping is known to allow.
     granted: AtomicU8,
+    /// Whether peers may find it by its address.
+    by_address: AtomicBool,
 }
 
 impl RegionEntry {
@@ -107,11 +109,20 @@ impl Regions {
         self.by_id.insert(RegionEntry {
             exported: region,
             granted: AtomicU8::new(if region.foreign { 0 } else { region.rights }),
+            by_address: AtomicBool::new(false),
         })
+    }
+
+    /// Before it enters a list of regions by address.
+    fn note_by_address(&self, id: u64) {
+        // Relaxed: who removes the region knows what was done to it.
+        self.by_id
+            .with(id, |e| e.by_address.store(true, Ordering::Relaxed));
     }
 
     /// Makes known that peers can map a region by `key`.
     pub fn allow_mapping(&self, id: u64, region: &Exported, key: &[u8]) {
+        self.note_by_address(id);
         let entry = Mappable {
             id,
             start: region.address,
@@ -131,6 +142,7 @@ impl Regions {
         let Some((region, rights)) = self.by_id.with(id, entry) else {
             return;
         };
+        self.note_by_address(id);
         let mut all = self.published.lock();
         all.longest = all.longest.max(region.length);
         all.regions
@@ -150,14 +162,15 @@ impl Regions {
 
     /// Forgets a region, when no thread has it in hand any more: its memory may go then.
     pub fn remove(&self, id: u64) {
-        let Some(RegionEntry {
-            exported: region, ..
-        }) = self.by_id.remove(id)
-        else {
+        let Some(entry) = self.by_id.remove(id) else {
             return;
         };
+        let region = entry.exported;
         if !region.internal {
             self.live.fetch_sub(1, Ordering::Relaxed);
+        }
+        if !entry.by_address.into_inner() {
+            return;
         }
         let mut published = self.published.lock();
         published.regions.remove(&(region.address, id));
