@@ -4,9 +4,10 @@
 //! answers at once; `WouldBlock` is an error like any other, EINTR is retried here.
 
 use super::safe_calls::{self, retry};
+use socket2::{Domain, Protocol, SockAddr, SockAddrStorage, TcpKeepalive, Type};
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::net::{IpAddr, Shutdown, SocketAddr, SocketAddrV4, SocketAddrV6};
+use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
 
 /// A block of memory for gathering and scattering, as the kernel takes it.
@@ -31,9 +32,7 @@ pub fn block(p: *const u8, len: usize) -> IoVec {
 const UNANSWERED: u8 = 3;
 
 #[derive(Debug)]
-pub struct Socket {
-    fd: OwnedFd,
-}
+pub struct Socket(socket2::Socket);
 
 /// How a connection attempt stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,23 +76,19 @@ impl Socket {
     /// An unbound stream socket of the address family of `ip`.
     pub fn stream(ip: IpAddr) -> io::Result<Socket> {
         let family = match ip {
-            IpAddr::V4(_) => libc::AF_INET,
-            IpAddr::V6(_) => libc::AF_INET6,
+            IpAddr::V4(_) => Domain::IPV4,
+            IpAddr::V6(_) => Domain::IPV6,
         };
-        let kind = libc::SOCK_STREAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
-        // SAFETY: takes no pointer; the result is checked before it is owned.
-        let fd = unsafe { libc::socket(family, kind, libc::IPPROTO_TCP) };
-        own(fd)
+        let kind = Type::STREAM.nonblocking().cloexec();
+        socket2::Socket::new_raw(family, kind, Some(Protocol::TCP)).map(Socket)
     }
 
     pub fn raw(&self) -> RawFd {
-        self.fd.as_raw_fd()
+        self.0.as_raw_fd()
     }
 
     pub fn bind(&self, addr: SocketAddr) -> io::Result<()> {
-        let (raw, len) = to_raw(addr);
-        // SAFETY: the pointer and the length describe a readable local.
-        check(unsafe { libc::bind(self.raw(), (&raw const raw).cast(), len) }).map(drop)
+        self.0.bind(&addr.into())
     }
 
     /// Binds to an address whose port is chosen by `connect`, so that ports are not used up early.
@@ -104,36 +99,27 @@ impl Socket {
     }
 
     pub fn reuse_address(&self, on: bool) -> io::Result<()> {
-        self.set_int(libc::SOL_SOCKET, libc::SO_REUSEADDR, on.into())
+        self.0.set_reuse_address(on)
     }
 
     pub fn listen(&self, backlog: i32) -> io::Result<()> {
-        // SAFETY: takes no pointer.
-        check(unsafe { libc::listen(self.raw(), backlog) }).map(drop)
+        self.0.listen(backlog)
     }
 
     /// Takes one connection off the queue.
     pub fn accept(&self) -> io::Result<(Socket, SocketAddr)> {
-        let mut raw = Raw::default();
-        let mut len = size_of::<Raw>() as libc::socklen_t;
-        let flags = libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
-        let fd = retry(|| {
-            // SAFETY: `raw` is writable for `len` bytes.
-            unsafe { libc::accept4(self.raw(), (&raw mut raw).cast(), &mut len, flags) as isize }
-        })?;
-        let socket = own(fd as i32)?;
-        let addr = from_raw(&raw).ok_or(io::ErrorKind::Unsupported)?;
-        Ok((socket, addr))
+        loop {
+            match self.0.accept4(libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC) {
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                taken => return taken.and_then(|(socket, from)| Ok((Socket(socket), ip(&from)?))),
+            }
+        }
     }
 
     pub fn connect(&self, addr: SocketAddr) -> io::Result<Connecting> {
-        let (raw, len) = to_raw(addr);
-        // SAFETY: the pointer and the length describe a readable local.
-        let rc = unsafe { libc::connect(self.raw(), (&raw const raw).cast(), len) };
-        if rc == 0 {
+        let Err(e) = self.0.connect(&addr.into()) else {
             return Ok(Connecting::Done);
-        }
-        let e = io::Error::last_os_error();
+        };
         match e.raw_os_error() {
             // An interrupted connect goes on by itself.
             Some(libc::EINPROGRESS | libc::EINTR) => Ok(Connecting::Started),
@@ -143,25 +129,16 @@ impl Socket {
 
     /// The error that the socket has collected; taking it clears it.
     pub fn take_error(&self) -> io::Result<Option<io::Error>> {
-        let code = self.get_int(libc::SOL_SOCKET, libc::SO_ERROR)?;
-        Ok((code != 0).then(|| io::Error::from_raw_os_error(code)))
+        self.0.take_error()
     }
 
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
-        let mut raw = Raw::default();
-        let mut len = size_of::<Raw>() as libc::socklen_t;
-        // SAFETY: `raw` is writable for `len` bytes.
-        check(unsafe { libc::getsockname(self.raw(), (&raw mut raw).cast(), &mut len) })?;
-        from_raw(&raw).ok_or_else(|| io::ErrorKind::Unsupported.into())
+        ip(&self.0.local_addr()?)
     }
 
     /// `ENOTCONN` until the socket is connected.
     pub fn peer_addr(&self) -> io::Result<SocketAddr> {
-        let mut raw = Raw::default();
-        let mut len = size_of::<Raw>() as libc::socklen_t;
-        // SAFETY: `raw` is writable for `len` bytes.
-        check(unsafe { libc::getpeername(self.raw(), (&raw mut raw).cast(), &mut len) })?;
-        from_raw(&raw).ok_or_else(|| io::ErrorKind::Unsupported.into())
+        ip(&self.0.peer_addr()?)
     }
 
     /// How long the peer's host has answered nothing although the kernel keeps asking; `None` while
@@ -172,9 +149,11 @@ impl Socket {
         let mut len = size_of::<libc::tcp_info>() as libc::socklen_t;
         let (level, name) = (libc::IPPROTO_TCP, libc::TCP_INFO);
         // SAFETY: `info` is writable for `len` bytes.
-        check(unsafe {
-            libc::getsockopt(self.raw(), level, name, (&raw mut info).cast(), &mut len)
-        })?;
+        let rc =
+            unsafe { libc::getsockopt(self.raw(), level, name, (&raw mut info).cast(), &mut len) };
+        if rc != 0 {
+            return Err(io::Error::last_os_error());
+        }
         // A peer that does not read answers probes: only questions without answer count.
         let asked = info.tcpi_retransmits.max(info.tcpi_probes);
         let age = Duration::from_millis(info.tcpi_last_ack_recv.into());
@@ -183,76 +162,62 @@ impl Socket {
 
     /// Payload of the longest segment of a connection, in bytes.
     pub fn max_segment(&self) -> usize {
-        self.get_int(libc::IPPROTO_TCP, libc::TCP_MAXSEG)
-            .map_or(0, |bytes| usize::try_from(bytes).unwrap_or(0))
+        self.0.tcp_mss().map_or(0, |bytes| bytes as usize)
     }
 
     /// No more bytes will be sent: the peer reads to the end of the stream.
     pub fn shutdown_send(&self) -> io::Result<()> {
-        // SAFETY: takes no pointer.
-        check(unsafe { libc::shutdown(self.raw(), libc::SHUT_WR) }).map(drop)
+        self.0.shutdown(Shutdown::Write)
     }
 
     /// The connection ends: the peer reads to the end of the stream, and so does this side, once it
     /// has read what is here. One that has ended already stays so.
     pub fn shutdown(&self) {
-        // SAFETY: takes no pointer.
-        unsafe { libc::shutdown(self.raw(), libc::SHUT_RDWR) };
+        // Of one that is not connected there is nothing to end.
+        let _ = self.0.shutdown(Shutdown::Both);
     }
 
     pub fn set_options(&self, options: &Options) -> io::Result<()> {
-        let int = |n: usize| i32::try_from(n).unwrap_or(i32::MAX);
         if options.nodelay {
-            self.set_int(libc::IPPROTO_TCP, libc::TCP_NODELAY, 1)?;
+            self.0.set_tcp_nodelay(true)?;
         }
         if let Some(n) = options.send_buffer {
-            self.set_int(libc::SOL_SOCKET, libc::SO_SNDBUF, int(n))?;
+            self.0.set_send_buffer_size(n.min(i32::MAX as usize))?;
         }
         if let Some(n) = options.receive_buffer {
-            self.set_int(libc::SOL_SOCKET, libc::SO_RCVBUF, int(n))?;
+            self.0.set_recv_buffer_size(n.min(i32::MAX as usize))?;
         }
         if let Some(n) = options.syn_count {
-            self.set_int(libc::IPPROTO_TCP, libc::TCP_SYNCNT, int(n as usize))?;
+            let n = i32::try_from(n).unwrap_or(i32::MAX);
+            self.set_int(libc::IPPROTO_TCP, libc::TCP_SYNCNT, n)?;
         }
         if let Some(t) = options.user_timeout {
-            let ms = i32::try_from(t.as_millis()).unwrap_or(i32::MAX);
-            self.set_int(libc::IPPROTO_TCP, libc::TCP_USER_TIMEOUT, ms)?;
+            self.0.set_tcp_user_timeout(Some(t))?;
         }
         if let Some(k) = options.keepalive {
-            let seconds = |t: Duration| i32::try_from(t.as_secs().max(1)).unwrap_or(i32::MAX);
+            // The kernel counts in seconds and takes no 0.
+            let seconds = |t: Duration| t.max(Duration::from_secs(1));
+            let mut keepalive = TcpKeepalive::new();
             if let Some(t) = k.idle {
-                self.set_int(libc::IPPROTO_TCP, libc::TCP_KEEPIDLE, seconds(t))?;
+                keepalive = keepalive.with_time(seconds(t));
             }
             if let Some(t) = k.interval {
-                self.set_int(libc::IPPROTO_TCP, libc::TCP_KEEPINTVL, seconds(t))?;
+                keepalive = keepalive.with_interval(seconds(t));
             }
             if let Some(n) = k.count {
-                self.set_int(libc::IPPROTO_TCP, libc::TCP_KEEPCNT, int(n as usize))?;
+                keepalive = keepalive.with_retries(n);
             }
-            self.set_int(libc::SOL_SOCKET, libc::SO_KEEPALIVE, 1)?;
+            self.0.set_tcp_keepalive(&keepalive)?;
         }
         if options.unpaced {
             // The one that every kernel has; where it may not be chosen the host's own does.
-            let _ = self.set_bytes(libc::IPPROTO_TCP, libc::TCP_CONGESTION, b"reno");
+            let _ = self.0.set_tcp_congestion(b"reno");
         }
         Ok(())
     }
 
     fn set_int(&self, level: i32, name: i32, value: i32) -> io::Result<()> {
-        self.set_bytes(level, name, &value.to_ne_bytes())
-    }
-
-    fn set_bytes(&self, level: i32, name: i32, value: &[u8]) -> io::Result<()> {
-        safe_calls::setsockopt(self.raw(), level, name, value)
-    }
-
-    fn get_int(&self, level: i32, name: i32) -> io::Result<i32> {
-        let mut value = 0i32;
-        let mut len = size_of::<i32>() as libc::socklen_t;
-        // SAFETY: `value` is writable for `len` bytes.
-        let rc =
-            unsafe { libc::getsockopt(self.raw(), level, name, (&raw mut value).cast(), &mut len) };
-        check(rc).map(|_| value)
+        safe_calls::setsockopt(self.raw(), level, name, &value.to_ne_bytes())
     }
 
     /// Sends from the front of `bytes`; how many the kernel took.
@@ -329,19 +294,10 @@ fn message_of(blocks: &[IoVec]) -> libc::msghdr {
     message
 }
 
-fn check(rc: i32) -> io::Result<i32> {
-    if rc < 0 {
-        Err(io::Error::last_os_error())
-    } else {
-        Ok(rc)
-    }
-}
-
-fn own(fd: i32) -> io::Result<Socket> {
-    let fd = check(fd)?;
-    // SAFETY: the kernel just made this descriptor and nobody else holds it.
-    let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-    Ok(Socket { fd })
+/// An address of IPv4 or IPv6.
+fn ip(addr: &SockAddr) -> io::Result<SocketAddr> {
+    let addr = addr.as_socket();
+    addr.ok_or_else(|| io::ErrorKind::Unsupported.into())
 }
 
 /// A socket address with the scope of a link-local one.
@@ -352,74 +308,7 @@ pub fn with_scope(ip: IpAddr, port: u16, scope: u32) -> SocketAddr {
     }
 }
 
-/// Room for either family.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub(super) union Raw {
-    family: libc::sa_family_t,
-    v4: libc::sockaddr_in,
-    v6: libc::sockaddr_in6,
-}
-
-impl Default for Raw {
-    fn default() -> Raw {
-        // SAFETY: plain integers; all zeros is a value of each member.
-        unsafe { core::mem::zeroed() }
-    }
-}
-
-pub(super) fn to_raw(addr: SocketAddr) -> (Raw, libc::socklen_t) {
-    let mut raw = Raw::default();
-    let len = match addr {
-        SocketAddr::V4(a) => {
-            raw.v4 = libc::sockaddr_in {
-                sin_family: libc::AF_INET as libc::sa_family_t,
-                sin_port: a.port().to_be(),
-                sin_addr: libc::in_addr {
-                    s_addr: u32::from_ne_bytes(a.ip().octets()),
-                },
-                sin_zero: [0; 8],
-            };
-            size_of::<libc::sockaddr_in>()
-        }
-        SocketAddr::V6(a) => {
-            raw.v6 = libc::sockaddr_in6 {
-                sin6_family: libc::AF_INET6 as libc::sa_family_t,
-                sin6_port: a.port().to_be(),
-                sin6_flowinfo: a.flowinfo(),
-                sin6_addr: libc::in6_addr {
-                    s6_addr: a.ip().octets(),
-                },
-                sin6_scope_id: a.scope_id(),
-            };
-            size_of::<libc::sockaddr_in6>()
-        }
-    };
-    (raw, len as libc::socklen_t)
-}
-
-/// The address in `raw`; `None` for another family.
-pub(super) fn from_raw(raw: &Raw) -> Option<SocketAddr> {
-    // SAFETY: every member begins with the family, and the union was zeroed before it was filled.
-    match i32::from(unsafe { raw.family }) {
-        libc::AF_INET => {
-            // SAFETY: the family says which member it is.
-            let a = unsafe { raw.v4 };
-            let ip = Ipv4Addr::from(a.sin_addr.s_addr.to_ne_bytes());
-            Some(SocketAddrV4::new(ip, u16::from_be(a.sin_port)).into())
-        }
-        libc::AF_INET6 => {
-            // SAFETY: the family says which member it is.
-            let a = unsafe { raw.v6 };
-            let ip = Ipv6Addr::from(a.sin6_addr.s6_addr);
-            let port = u16::from_be(a.sin6_port);
-            Some(SocketAddrV6::new(ip, port, a.sin6_flowinfo, a.sin6_scope_id).into())
-        }
-        _ => None,
-    }
-}
-
-/// Copies what `p` points to, which is as long as its family says.
+/// Copies what `p` points to, which is as long as its family says. `None` for other families than IPv4 and IPv6.
 ///
 /// # Safety
 /// `p` must be null or point to a socket address of its family's size.
@@ -427,23 +316,25 @@ pub(super) unsafe fn read_sockaddr(p: *const libc::sockaddr) -> Option<SocketAdd
     if p.is_null() {
         return None;
     }
-    let mut raw = Raw::default();
     // SAFETY: every socket address begins with its family.
     let len = match i32::from(unsafe { (*p).sa_family }) {
         libc::AF_INET => size_of::<libc::sockaddr_in>(),
         libc::AF_INET6 => size_of::<libc::sockaddr_in6>(),
         _ => return None,
     };
-    // SAFETY: the source is as long as its family's struct, the union as long as the longest.
+    let mut storage = SockAddrStorage::zeroed();
+    // SAFETY: the source is as long as its family's struct, the storage as long as the longest.
     unsafe {
-        core::ptr::copy_nonoverlapping(p.cast::<u8>(), (&raw mut raw).cast(), len);
+        core::ptr::copy_nonoverlapping(p.cast::<u8>(), (&raw mut storage).cast(), len);
     }
-    from_raw(&raw)
+    // SAFETY: an address of its family, just copied.
+    unsafe { SockAddr::new(storage, len as libc::socklen_t) }.as_socket()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::net::{Ipv4Addr, Ipv6Addr};
 
     fn wait(socket: &Socket, events: i16) {
         let mut fds = [libc::pollfd {
@@ -491,6 +382,16 @@ mod tests {
         }
     }
 
+    fn syn_count(fd: RawFd) -> i32 {
+        let mut value = 0i32;
+        let mut len = size_of::<i32>() as libc::socklen_t;
+        let (level, at) = (libc::IPPROTO_TCP, (&raw mut value).cast());
+        // SAFETY: `value` is writable for `len` bytes.
+        let rc = unsafe { libc::getsockopt(fd, level, libc::TCP_SYNCNT, at, &mut len) };
+        assert_eq!(rc, 0);
+        value
+    }
+
     #[test]
     fn options_are_taken() {
         let s = Socket::stream(IpAddr::V4(Ipv4Addr::LOCALHOST)).unwrap();
@@ -508,31 +409,17 @@ mod tests {
             unpaced: true,
         })
         .unwrap();
-        let get = |name| s.get_int(libc::IPPROTO_TCP, name).unwrap();
-        assert_eq!(get(libc::TCP_NODELAY), 1);
-        assert_eq!(get(libc::TCP_SYNCNT), 3);
-        assert_eq!(get(libc::TCP_USER_TIMEOUT), 7000);
-        assert_eq!(get(libc::TCP_KEEPIDLE), 9);
-        assert_eq!(get(libc::TCP_KEEPINTVL), 1);
-        assert_eq!(get(libc::TCP_KEEPCNT), 4);
-        assert_eq!(get(libc::TCP_QUICKACK), 1);
-        delay_acks(s.raw());
-        assert_eq!(get(libc::TCP_QUICKACK), 0);
-        // The kernel's names have at most 15 bytes.
-        let mut name = [0u8; 16];
-        let mut len = name.len() as libc::socklen_t;
-        let at = name.as_mut_ptr().cast();
-        // SAFETY: `name` is writable for `len` bytes.
-        let rc = unsafe {
-            libc::getsockopt(
-                s.raw(),
-                libc::IPPROTO_TCP,
-                libc::TCP_CONGESTION,
-                at,
-                &mut len,
-            )
-        };
-        assert_eq!((rc, &name[..5]), (0, &b"reno\0"[..]));
+        let s = s.0;
+        assert!(s.tcp_nodelay().unwrap() && s.keepalive().unwrap());
+        assert_eq!(s.tcp_user_timeout().unwrap(), Some(Duration::from_secs(7)));
+        assert_eq!(s.tcp_keepalive_time().unwrap(), Duration::from_secs(9));
+        assert_eq!(s.tcp_keepalive_interval().unwrap(), Duration::from_secs(1));
+        assert_eq!(s.tcp_keepalive_retries().unwrap(), 4);
+        assert!(s.tcp_quickack().unwrap());
+        delay_acks(s.as_raw_fd());
+        assert!(!s.tcp_quickack().unwrap());
+        assert!(s.tcp_congestion().unwrap().starts_with(b"reno"));
+        assert_eq!(syn_count(s.as_raw_fd()), 3);
     }
 
     #[test]

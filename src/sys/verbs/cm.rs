@@ -8,11 +8,12 @@ use super::table::has_devices;
 use crate::c::verbs::*;
 use crate::sys::fork::Stamp;
 use crate::sys::library::functions;
-use crate::sys::socket::{read_sockaddr, to_raw};
+use crate::sys::socket::read_sockaddr;
 use core::ffi::{c_char, c_int, c_uint, c_void};
 use core::ptr::{NonNull, null_mut};
 use libc::sockaddr;
 use once_cell::race::OnceBox;
+use socket2::SockAddr;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
@@ -242,9 +243,10 @@ impl CmId {
     }
 
     pub fn bind(&self, at: SocketAddr) -> io::Result<()> {
-        let (mut raw, _) = to_raw(at);
-        // SAFETY: a live identifier, and an address as long as its family says.
-        check(unsafe { (self.table()?.rdma_bind_addr)(self.id.as_ptr(), (&raw mut raw).cast()) })
+        let at = SockAddr::from(at);
+        let at = at.as_ptr().cast_mut().cast();
+        // SAFETY: a live identifier, and an address as long as its family says, which is only read.
+        check(unsafe { (self.table()?.rdma_bind_addr)(self.id.as_ptr(), at) })
     }
 
     pub fn listen(&self, backlog: i32) -> io::Result<()> {
@@ -259,14 +261,12 @@ impl CmId {
         to: SocketAddr,
         timeout_ms: i32,
     ) -> io::Result<()> {
-        let mut from = from.map(|from| to_raw(from).0);
-        let (mut to, _) = to_raw(to);
-        let from = from.as_mut().map_or(null_mut(), core::ptr::from_mut);
+        let (from, to) = (from.map(SockAddr::from), SockAddr::from(to));
+        let raw = |addr: &SockAddr| addr.as_ptr().cast_mut().cast();
+        let (from, to) = (from.as_ref().map_or(null_mut(), raw), raw(&to));
         let id = self.id.as_ptr();
-        // SAFETY: a live identifier, and addresses as long as their families say.
-        check(unsafe {
-            (self.table()?.rdma_resolve_addr)(id, from.cast(), (&raw mut to).cast(), timeout_ms)
-        })
+        // SAFETY: a live identifier, and addresses as long as their families say, which are only read.
+        check(unsafe { (self.table()?.rdma_resolve_addr)(id, from, to, timeout_ms) })
     }
 
     /// Looks for the way to the peer. An event tells the result.
