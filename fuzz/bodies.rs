@@ -406,7 +406,9 @@ fn upstream_messages(data: &[u8]) {
 
 /// A stream of frames in upstream's format, and what begins one.
 fn upstream_frames(mut data: &[u8]) {
-    use tcp::upstream::frames::{Device, Opening, decode, device, iface, iface_port, read_device};
+    use tcp::upstream::frames::{
+        Device, Frame, Opening, decode, device, iface, iface_port, read_device,
+    };
     if let Ok(Some((opening, length))) = Opening::decode(data) {
         assert_eq!(opening.encode(), data[..length]);
     }
@@ -416,9 +418,13 @@ fn upstream_frames(mut data: &[u8]) {
     if let Some(port) = data.get(..2).and_then(iface_port) {
         assert_eq!(iface(port), data[..2]);
     }
-    while let Ok(Some((_, length))) = decode(data, 8192) {
+    while let Ok(Some((frame, length))) = decode(data, 8192) {
         assert!(length > 0);
-        let Some(rest) = data.get(length..) else {
+        let behind = match frame {
+            Frame::Put { len, .. } => usize::try_from(len).unwrap_or(usize::MAX),
+            _ => 0,
+        };
+        let Some(rest) = data.get(length..).and_then(|rest| rest.get(behind..)) else {
             return;
         };
         data = rest;

@@ -55,6 +55,7 @@ use crate::wire::Writer;
 use crate::wire::address::Address;
 use crate::wire::header::{AmId, Header, SequencedHdr, WireupHdr};
 use crate::wire::id::{EpId, EpName, RequestId, RequestName};
+use crate::wire::upstream::Process;
 use core::cell::{Cell, OnceCell, RefCell, UnsafeCell};
 use core::ffi::c_void;
 use smallvec::SmallVec;
@@ -225,6 +226,8 @@ pub struct Ep {
     upstream: Cell<bool>,
     /// Its transport takes puts.
     upstream_puts: Cell<bool>,
+    /// What its addresses have told.
+    upstream_process: RefCell<Option<Rc<Process>>>,
     /// Its message lane sends numbered messages by any of several paths (`failover`).
     failover: Cell<bool>,
     handle: Cell<Handle>,
@@ -294,6 +297,7 @@ impl Ep {
             connection: Cell::new(Connection::Unconnected),
             upstream: Cell::new(false),
             upstream_puts: Cell::new(false),
+            upstream_process: RefCell::new(None),
             failover: Cell::new(false),
             handle: Cell::new(handle),
             made_by: Cell::new(made_by),

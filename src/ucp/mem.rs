@@ -21,6 +21,8 @@ use crate::uct::internal::MEM_ONE_TRANSFER;
 use crate::wire::rkey::{EXPORTED, MdKey, MdKeyList, MdKeys, READ, Rkey, WRITE};
 use crate::{ucs_debug, ucs_error};
 use core::ffi::c_void;
+use std::net::SocketAddr;
+use std::sync::Arc;
 
 /// The parameters of `ucp_mem_map`.
 pub struct MapParams {
@@ -368,6 +370,10 @@ impl Region {
         let (key, keys) = self.key(context);
         if context.upstream_peers {
             context.regions.publish(self.id);
+            // The keys of imported memory are of its owner's domains.
+            if !self.is_imported() {
+                admit_upstream(context, keys.list(), None);
+            }
         }
         key.to_envelope(keys.list())
     }
@@ -508,6 +514,20 @@ impl Region {
     }
 }
 
+/// Lets processes of upstream's write memory with these keys by its address, where a domain's transports take such puts:
+/// all processes, or the one whose interfaces listen there. Returns whether one does.
+fn admit_upstream(
+    context: &Context,
+    keys: MdKeyList<'_>,
+    writers: Option<&Arc<[SocketAddr]>>,
+) -> bool {
+    let admits = |key: MdKey<'_>| {
+        let md = context.mds.get(usize::from(key.domain))?;
+        md.md.admit_upstream(key.key, writers.cloned()).ok()
+    };
+    keys.iter().filter_map(admits).count() > 0
+}
+
 /// A domain, for C.
 fn handle_of(md: &MdHandle) -> uct_md_h {
     core::ptr::from_ref(md).cast_mut().cast()
@@ -543,6 +563,13 @@ impl Window {
         let window = Window::name(context, domain, (address, length), kind, prot)?;
         let is_known = length == 0 || window.handle(domain).is_some();
         is_known.then_some(window).ok_or(Status::NO_MEMORY)
+    }
+
+    /// Lets the process of upstream's whose interfaces listen there write it by its address.
+    pub fn admit_upstream(&self, context: &Context, writers: &Arc<[SocketAddr]>) -> Result<()> {
+        let (_, keys) = Rkey::unpack(&self.key).map_err(|_| Status::INVALID_PARAM)?;
+        let is_admitted = admit_upstream(context, keys, Some(writers));
+        is_admitted.then_some(()).ok_or(Status::UNSUPPORTED)
     }
 
     /// As `of`, but where the domain cannot register the memory, its key tells address, length and type alone.

@@ -18,6 +18,7 @@ use crate::uct::cm::Manager;
 use crate::uct::local::ProcessName;
 use core::ffi::{c_int, c_void};
 use smallvec::SmallVec;
+use std::net::SocketAddr;
 use std::os::fd::RawFd;
 use std::sync::Arc;
 
@@ -340,6 +341,13 @@ pub trait Md: Send + Sync + 'static {
     /// The remote key of all of the memory, as long as the component's keys are.
     fn mkey_pack(&self, memory: &Self::Memory) -> Result<PackedKey> {
         let _ = memory;
+        Err(Status::UNSUPPORTED)
+    }
+
+    /// Lets processes of upstream UCX write the memory of a key of this domain by its address: all of them, or if it is
+    /// registered for one transfer those whose interfaces listen there.
+    fn admit_upstream(&self, key: &[u8], writers: Option<Arc<[SocketAddr]>>) -> Result<()> {
+        let _ = (key, writers);
         Err(Status::UNSUPPORTED)
     }
 }

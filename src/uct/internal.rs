@@ -24,7 +24,7 @@ use core::any::Any;
 use core::cell::{Cell, OnceCell};
 use core::ffi::{c_uint, c_void};
 use core::marker::PhantomData;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::RawFd;
 use std::sync::Arc;
 
@@ -273,6 +273,12 @@ pub trait UpstreamLanes {
 
     /// The network address that an entry of the peer's address leads to, if this interface can get there.
     fn ip_of(&self, entry: &Entry<'_>) -> Option<IpAddr>;
+
+    /// Where the interface of an entry of the peer's address listens, which its connections say too.
+    fn listener(&self, entry: &Entry<'_>) -> Option<SocketAddr>;
+
+    /// The same of the interface at a network address that a lane leads to.
+    fn listener_at(&self, ip: IpAddr, address: &[u8]) -> Option<SocketAddr>;
 
     /// The other end of a lane: it is connected to, or connects. A lane that is connected to another end gets another
     /// connection.

@@ -12,12 +12,15 @@ import struct
 import sys
 
 GREETING = struct.pack("<Q", 0xCAFEBABE12345678)
+# A flush is a put without data.
 CONNECTION, FLUSH, FLUSH_ACK = 32, 33, 34
 REQUEST, ACK = 1, 2
-(WIREUP, EAGER, FIRST, MIDDLE, SYNC, SYNC_FIRST, SYNC_ACK, RTS, ATS, RTR, DATA, STREAM, PUT, GET, GET_REPLY, ATOMIC, ATOMIC_REPLY, COMPLETION,
- AM, AM_FIRST, AM_MIDDLE, AM_REPLY) = (1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 15, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26)
+(WIREUP, EAGER, FIRST, MIDDLE, SYNC, SYNC_FIRST, SYNC_ACK, RTS, ATS, RTR, DATA, STREAM, ATP, PUT, GET, GET_REPLY, ATOMIC, ATOMIC_REPLY, COMPLETION,
+ AM, AM_FIRST, AM_MIDDLE, AM_REPLY) = (1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26)
 ASKS, CHECK, REMOVED = 1, 4, 5
 TCP = 0x19CF
+# The key of a release that does not tell which it is: the first domain, host memory, no bytes.
+PUT_KEY = struct.pack("<QBB", 1, 0, 0)
 PATIENCE = 10
 MOST = (1 << 64) - 1
 
@@ -111,6 +114,11 @@ class Connection:
     def message(self, kind, body):
         self.send(self.frame(kind, body))
 
+    @classmethod
+    def put(cls, at, data, number, length=None):
+        """A put by the transport."""
+        return cls.frame(FLUSH, struct.pack("<QQI", at, len(data) if length is None else length, number)) + data
+
     def survives(self):
         """Whether the connection still answers, after everything before."""
         self.flushes += 1
@@ -154,6 +162,17 @@ class Hostile:
     def connect(self):
         return Connection(to=self.worker, listener=self.listener)
 
+    def refused(self, name, at, data, length=None, listener=None):
+        """A put by the transport that ends the connection it comes by, and changes nothing."""
+        print(f"attack put by the transport {name}", flush=True)
+        connection = Connection(to=self.worker, listener=listener or self.listener)
+        try:
+            connection.send(connection.put(at, data, 0, length))
+        except ConnectionError:
+            pass
+        self.check(not connection.survives(), "the connection goes on")
+        self.check(self.control.ask("memory") == self.before, "exported memory has changed")
+
     def check(self, condition, text):
         if not condition:
             raise Wrong(text)
@@ -178,6 +197,7 @@ class Hostile:
         self.short()
         self.forged()
         self.accesses()
+        self.puts()
         self.unmapped()
         self.eager_parts()
         self.announced()
@@ -199,7 +219,6 @@ class Hostile:
         connection = self.connect()
         connection.send(struct.pack("<BI", EAGER, 1 << 31))
         self.check(connection.next() is None, "a frame of 2 GiB is waited for")
-        self.ended("put by the transport", FLUSH, struct.pack("<QQI", self.memory, 8, 1))
 
     def forged(self):
         """Ids of endpoints and requests that nobody gave out."""
@@ -245,6 +264,69 @@ class Hostile:
         self.check(after == wanted, "a put has written something else")
         self.before = ["bytes", after.hex()]
 
+    def puts(self):
+        """Puts by the transport: into exported memory, and once into that of a rendezvous, by who was asked for the data."""
+        start, end = self.memory, self.memory + 256
+        for name, at, length in [("before", start - 8, 8), ("across the start", start - 1, 8), ("behind", end, 8), ("across the end", end - 1, 2),
+                                 ("all", start, 257), ("around the end of memory", MOST - 3, 8), ("nowhere", 0, 8)]:
+            self.refused(name, at, bytes([0xEE] * length))
+        self.refused("of all memory", start, b"\xee" * 64, MOST)
+        # The number is the sender's affair.
+        for number in (1 << 31, 3):
+            self.out.send(self.out.put(start + 100, b"\xdd" * 16, number))
+            self.check(self.out.expect(FLUSH_ACK) == struct.pack("<I", number), "another put is acknowledged")
+        after = bytes.fromhex(self.control.ask("memory")[1])
+        wanted = bytearray(bytes.fromhex(self.before[1]))
+        wanted[164:180] = bytes([0xDD] * 16)
+        self.check(after == wanted, "a put has written something else")
+        self.before = ["bytes", after.hex()]
+
+        data = bytes(range(240))
+        receiver, at = self.asked(8, 240)
+        other = (self.listener[0], self.listener[1] ^ 1)
+        for name, where, length, listener in [("of a receive in another's name", at, 8, other), ("in front of a receive", at - 1, 8, None),
+                                              ("across the end of a receive", at + 233, 8, None), ("behind a receive", at + 240, 8, None),
+                                              ("around a receive", at - 1, 242, None)]:
+            self.refused(name, where, bytes([0xEE] * length), listener=listener)
+        self.dropped("more than was asked for is put", (ATP, words(receiver) + b"\0" + words(241)), (ATP, words(receiver ^ 1 << 40) + b"\0" + words(240)))
+        self.out.send(self.out.put(at + 200, data[200:], 5) + self.out.put(at, data[:200], 6))
+        self.out.message(ATP, words(receiver) + b"\0" + words(1))
+        self.out.message(ATP, words(receiver) + b"\0" + words(239))
+        self.check(self.control.received(8) == data, "the message is not what was put")
+        self.refused("after the end of a receive", at, b"\xee" * 8)
+        self.check(self.control.received(8) == data, "a put has changed a buffer after the end")
+
+        # The data come in messages after all: a late put is dropped.
+        receiver, at = self.asked(9, 240)
+        self.out.message(DATA, words(receiver, 0) + data)
+        self.check(self.control.received(9) == data, "the message is not what was sent")
+        self.out.send(self.out.put(at, b"\xee" * 240, 7))
+        self.check(self.out.survives() and self.control.received(9) == data, "a late put is not dropped")
+        self.refused("twice after the end of a receive", at, b"\xee" * 8)
+
+        # Memory that is unmapped while it is written.
+        length = 64 << 20
+        at = int(self.control.ask(f"map {length}")[0], 16)
+        writer = self.connect()
+        writer.send(writer.put(at, b"\xee" * 4096, 0, length))
+        self.control.ask("memory")
+        self.control.ask("unmap")
+        try:
+            writer.send(bytes(4096))
+        except ConnectionError:
+            pass
+        self.check(not writer.survives(), "a put into memory that is unmapped goes on")
+
+    def asked(self, tag, length):
+        """Announces a message that is received: the receive's id, and where its data may be put."""
+        self.control.ask(f"recv {tag} {length}")
+        self.out.message(RTS, words(tag, self.ep, 50 + tag, 0, length) + b"\0")
+        asks = self.back.expect(RTR)
+        sender, receiver, at, size, offset = struct.unpack_from("<5Q", asks)
+        self.check((sender, size, offset) == (50 + tag, length, 0) and at != 0, "not the data of this message are asked for")
+        self.check(asks[40:] == PUT_KEY, f"the key is {asks[40:].hex()}")
+        return receiver, at
+
     def unmapped(self):
         """Memory that its owner unmaps while it is read: the reader's connection ends."""
         print("attack unmapped while it is read", flush=True)
@@ -277,8 +359,8 @@ class Hostile:
         for tag, order in [(2, [(0, 100), (100, 250)]), (3, [(200, 250), (100, 200), (0, 100)]), (4, [(k, k + 1) for k in range(249, -1, -1)])]:
             self.control.ask(f"recv {tag} 250")
             self.out.message(RTS, words(tag, self.ep, 50 + tag, self.memory, 250) + b"\0" + b"a key")
-            sender, receiver, address, size, offset = struct.unpack("<5Q", self.back.expect(RTR))
-            self.check((sender, address, size, offset) == (50 + tag, 0, 250, 0), "not the data of this message are asked for")
+            sender, receiver, _, size, offset = struct.unpack_from("<5Q", self.back.expect(RTR))
+            self.check((sender, size, offset) == (50 + tag, 250, 0), "not the data of this message are asked for")
             for bit in range(64):
                 self.out.message(DATA, words(receiver ^ 1 << bit, 0) + bytes(250))
             for begin, end in order:
@@ -302,7 +384,7 @@ class Hostile:
         self.control.ask("recv 7 250")
         self.out.message(FIRST, words(6, 250, 903) + bytes(100))
         self.out.message(RTS, words(7, self.ep, 57, 0, 250) + b"\0")
-        receiver = struct.unpack("<5Q", self.back.expect(RTR))[1]
+        receiver = struct.unpack_from("<5Q", self.back.expect(RTR))[1]
         self.out.message(DATA, words(receiver, 0) + bytes(100))
         self.check(self.out.survives(), "the connection has ended")
         self.out.socket.close()

@@ -11,6 +11,13 @@ use crate::wire::header::{AckHdr, AmId, Header, RtrHdr};
 use crate::wire::id::{EpName, RequestId};
 use crate::wire::upstream::address::{Offer, for_wireup};
 use crate::wire::upstream::message::{ATS, Ack, RTR, Rtr, SYNC_ACK, WIREUP, Wireup, WireupKind};
+use crate::wire::upstream::{Process, Release};
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::rc::Rc;
+
+/// Most interfaces of a process whose puts are taken.
+const INTERFACES_MAX: usize = 64;
 
 impl Ep {
     /// The peer is a process of upstream's. Before the endpoint is connected.
@@ -21,6 +28,23 @@ impl Ep {
     /// Whether the lane to the process of upstream's takes puts.
     pub fn set_upstream_puts(&self, takes: bool) {
         self.upstream_puts.set(takes);
+    }
+
+    /// An address of the peer's has been read, with these interfaces.
+    pub fn add_upstream_process(&self, release: Release, interfaces: &[SocketAddr]) {
+        let mut process = self.upstream_process.borrow_mut();
+        let known = process.iter().flat_map(|p| p.interfaces.iter());
+        let all: BTreeSet<SocketAddr> = known.chain(interfaces).copied().collect();
+        let interfaces = all.into_iter().take(INTERFACES_MAX).collect();
+        *process = Some(Rc::new(Process {
+            release,
+            interfaces,
+        }));
+    }
+
+    /// The process of upstream's that the peer belongs to; `None` as long as it has told no address.
+    pub fn upstream_process(&self) -> Option<Rc<Process>> {
+        self.upstream_process.borrow().clone()
     }
 
     #[inline]
@@ -37,15 +61,15 @@ impl Ep {
                 let (request, status) = (ack.request.0, ack.status);
                 UpstreamControl::new(ATS, &Ack { request, status }, &[])
             }),
-            AmId::Rtr => RtrHdr::split(&control.bytes).map(|(rtr, _)| {
+            AmId::Rtr => RtrHdr::split(&control.bytes).map(|(rtr, key)| {
                 let rtr = Rtr {
                     sender: rtr.request.0,
                     receiver: rtr.receiver.0,
-                    address: 0,
+                    address: rtr.address,
                     size: rtr.length,
                     offset: 0,
                 };
-                UpstreamControl::new(RTR, &rtr, &[])
+                UpstreamControl::new(RTR, &rtr, key)
             }),
             _ => None,
         };

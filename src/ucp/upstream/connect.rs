@@ -7,12 +7,13 @@ use crate::ucp::idle;
 use crate::ucp::wireup;
 use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
-use crate::uct::internal::UpstreamWay;
+use crate::uct::internal::{UpstreamLanes, UpstreamWay};
 use crate::wire;
 use crate::wire::upstream::Address;
 use crate::wire::upstream::address::{Entry, Place};
 use crate::{ucs_debug, ucs_error};
 use core::cell::Cell;
+use std::net::SocketAddr;
 use std::rc::Rc;
 
 /// The endpoint to the worker whose address `blob` begins with: an implicit endpoint, if there is one, else a new one.
@@ -51,8 +52,20 @@ pub fn connect(worker: &Core, blob: &[u8], params: EpParams) -> Result<EpRef> {
         made.destroy(e, End::Flushed);
         return Err(e);
     }
+    made.add_upstream_process(address.release, &interfaces(worker, &entries));
     wireup::await_pairing(&made, uuid);
     Ok(made)
+}
+
+/// Where the interfaces listen that an address names, as far as this worker can reach them.
+pub fn interfaces(worker: &Core, entries: &[Entry<'_>]) -> Vec<SocketAddr> {
+    let ours = worker.ifaces.iter();
+    let lanes = ours.filter_map(|iface| iface.internal().upstream_lanes());
+    let of_iface = |lanes: &dyn UpstreamLanes| -> Vec<_> {
+        let all = entries.iter();
+        all.filter_map(|entry| lanes.listener(entry)).collect()
+    };
+    lanes.flat_map(of_iface).collect()
 }
 
 /// Connects a new endpoint to one of the transports of a worker.

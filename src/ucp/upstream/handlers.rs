@@ -8,10 +8,11 @@ use crate::ucp::worker_core::Core;
 use crate::ucp::{am, rma, stream, tag, wireup};
 use crate::ucs::{Result, Status};
 use crate::uct::internal::{UpstreamEvent, UpstreamMessage};
+use crate::wire::Reader;
 use crate::wire::header::{AckHdr, DataHdr, Header, RtrHdr};
 use crate::wire::id::{EpName, RequestId, RequestName};
 use crate::wire::upstream::message::{
-    AM, AM_FIRST, AM_MIDDLE, AM_WITH_REPLY, ATS, Ack, Am, AmFirst, AmMiddle, COMPLETION, DATA,
+    AM, AM_FIRST, AM_MIDDLE, AM_WITH_REPLY, ATP, ATS, Ack, Am, AmFirst, AmMiddle, COMPLETION, DATA,
     Data, EAGER, EAGER_FIRST, EAGER_MIDDLE, Eager, EagerFirst, EagerMiddle, PUT, REPLY_LEN, RTR,
     RTS, Rtr, Rts, STREAM, SYNC, SYNC_ACK, SYNC_FIRST, Stream, Sync, SyncFirst, WIREUP,
 };
@@ -77,6 +78,17 @@ fn on_message(worker: &Core, message: &UpstreamMessage<'_>) -> Option<()> {
         SYNC_ACK | ATS => {
             let (h, _) = Ack::split(message.body)?;
             rndv::sender::on_send_ack(worker, &ack(h.request, h.status));
+        }
+        ATP => {
+            let (h, rest) = Ack::split(message.body)?;
+            let length = match rest {
+                [] => None,
+                _ => Some(Reader::new(rest).u64()?),
+            };
+            match h.status {
+                0 => rndv::receiver::on_part_put(worker, RequestId(h.request), length),
+                _ => rndv::receiver::on_data_failed(worker, &ack(h.request, h.status)),
+            }
         }
         RTS => on_rts(worker, message.body)?,
         RTR => on_rtr(worker, message.body)?,

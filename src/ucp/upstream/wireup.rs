@@ -12,6 +12,7 @@ use crate::wire::upstream::Address;
 use crate::wire::upstream::address::{Entry, Place};
 use crate::wire::upstream::message::{Wireup, WireupKind};
 use crate::{ucs_debug, ucs_diag, ucs_error};
+use std::net::SocketAddr;
 
 /// Handles a wire-up message.
 pub fn on_wireup(worker: &Core, message: &UpstreamMessage<'_>) -> Option<()> {
@@ -27,7 +28,7 @@ pub fn on_wireup(worker: &Core, message: &UpstreamMessage<'_>) -> Option<()> {
         let device = message.device.unwrap_or_default();
         !entry.device.is_empty() && device.starts_with(entry.device)
     };
-    let there = || -> Vec<_> { entries.into_iter().filter(is_there).collect() };
+    let there = || -> Vec<_> { entries.iter().copied().filter(is_there).collect() };
     let known = || {
         let ep = worker.ep(header.receiver)?;
         let is_of_it = ep.is_upstream() && ep.remote_uuid.get() == address.uuid;
@@ -35,7 +36,8 @@ pub fn on_wireup(worker: &Core, message: &UpstreamMessage<'_>) -> Option<()> {
     };
     match header.kind {
         WireupKind::Request if header.receiver == 0 => {
-            on_request(worker, &header, &address, &there());
+            let interfaces = connect::interfaces(worker, &entries);
+            on_request(worker, &header, &address, &there(), &interfaces);
         }
         WireupKind::Reply => match known() {
             Some(ep) => on_reply(ep, &header, address.uuid),
@@ -99,7 +101,13 @@ fn tell_removed(worker: &Core, asker: u64, of: &Address, there: &[Entry<'_>]) {
 
 /// A worker has an endpoint to this one: pairs it with one of ours, else with a new one to a transport `there`, and
 /// answers.
-fn on_request(worker: &Core, header: &Wireup, of: &Address, there: &[Entry<'_>]) {
+fn on_request(
+    worker: &Core,
+    header: &Wireup,
+    of: &Address,
+    there: &[Entry<'_>],
+    interfaces: &[SocketAddr],
+) {
     let uuid = of.uuid;
     let id = EpId(header.sender);
     let remote = EpName { uuid, id };
@@ -119,6 +127,7 @@ fn on_request(worker: &Core, header: &Wireup, of: &Address, there: &[Entry<'_>])
     };
     if let Some(ep) = ep {
         ep.peer_handles_errors.set(header.error_mode != 0);
+        ep.add_upstream_process(of.release, interfaces);
         // Both ask: the request of the worker with the smaller uuid is the one that is answered.
         if !ep.is_wireup_sent() || uuid < worker.uuid {
             ep.named_by_upstream(remote);

@@ -270,6 +270,17 @@ pub fn on_wireup(
             .collect(),
         Err(_) => return,
     };
+    if let WireupKind::PreRequest | WireupKind::Request | WireupKind::Reply = header.kind {
+        let interfaces = lanes(worker, iface).map_or_else(
+            |_| Vec::new(),
+            |lanes| {
+                let all = named.iter();
+                let listener = |(ip, lane): &Named<'_>| lanes.listener_at(*ip, lane.address);
+                all.filter_map(listener).collect()
+            },
+        );
+        ep.add_upstream_process(address.release, &interfaces);
+    }
     let done = match (header.kind, role) {
         (WireupKind::PreRequest, Role::Client) => on_pre_request(worker, ep, address, &named),
         (WireupKind::Request, Role::Server) => on_request(worker, ep, address, &named),

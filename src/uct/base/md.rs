@@ -10,6 +10,7 @@ use crate::{ucs_debug, ucs_diag};
 use core::ffi::c_void;
 use core::ptr::NonNull;
 use std::any::Any;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 /// The object of `uct_component_h`.
@@ -173,6 +174,9 @@ pub trait DynMd: Send + Sync + 'static {
     /// # Safety
     /// `memh` must be null or a live handle of this domain.
     unsafe fn mkey_pack(&self, memh: uct_mem_h) -> Result<PackedKey>;
+
+    /// `Md::admit_upstream`.
+    fn admit_upstream(&self, key: &[u8], writers: Option<Arc<[SocketAddr]>>) -> Result<()>;
 }
 
 impl<M: Md> DynMd for M {
@@ -186,6 +190,10 @@ impl<M: Md> DynMd for M {
 
     fn mem_query(&self, address: *const c_void, length: usize) -> Result<MemoryInfo> {
         Md::mem_query(self, address, length)
+    }
+
+    fn admit_upstream(&self, key: &[u8], writers: Option<Arc<[SocketAddr]>>) -> Result<()> {
+        Md::admit_upstream(self, key, writers)
     }
 
     fn copier(&self) -> Option<Arc<dyn MemoryCopier>> {

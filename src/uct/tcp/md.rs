@@ -4,7 +4,7 @@
 use super::config;
 use super::device::Selection;
 use super::iface::{self, TcpIface};
-use super::keys::Keys;
+use super::keys::{Keys, Writers};
 use super::wire::DeviceAddr;
 use crate::c::*;
 use crate::sys::net::{self, loopback_domain};
@@ -130,6 +130,11 @@ impl Md for TcpMd {
         let key = memory.0 as u64;
         self.keys.export(key)?;
         Ok(PackedKey::from_slice(&key.to_le_bytes()))
+    }
+
+    fn admit_upstream(&self, key: &[u8], writers: Option<Writers>) -> Result<()> {
+        let key = key.first_chunk().ok_or(Status::INVALID_PARAM)?;
+        self.keys.name(u64::from_le_bytes(*key), writers)
     }
 }
 

@@ -104,9 +104,8 @@ impl Form for Sealed {
 struct OfUpstream;
 
 impl Form for OfUpstream {
-    fn read(_face: &Face, conn: &Conn, buf: &mut RxBuf) -> Got {
-        let room = buf.data.len() - buf.end;
-        fill(conn, buf, room)
+    fn read(face: &Face, conn: &Conn, buf: &mut RxBuf) -> Got {
+        read(face, conn, buf)
     }
 
     fn whole(bytes: &[u8], limit: usize) -> usize {
@@ -324,8 +323,10 @@ fn put_arrived(conn: &Conn, put: PutIn, n: u64) {
         }));
     }
     conn.rx.put_in.set(None);
-    // A put for a single transfer is not counted; a message notifies of it.
-    if put.fate == Fate::Written && !Keys::is_for_one_transfer(put.key) {
+    if conn.upstream.is_some() {
+        conn.acks.owed.flush_received(put.number.into());
+    } else if put.fate == Fate::Written && !Keys::is_for_one_transfer(put.key) {
+        // A put for a single transfer is not counted; a message notifies of it.
         conn.acks.owed.put_done();
     }
 }
@@ -334,6 +335,10 @@ fn put_arrived(conn: &Conn, put: PutIn, n: u64) {
 #[cold]
 fn discard(face: &TcpIface, conn: &Conn, put: PutIn, why: Status) {
     let given_up = why == Status::INVALID_PARAM && Keys::is_for_one_transfer(put.key);
+    if !given_up && conn.upstream.is_some() {
+        let fate = Fate::Refused;
+        return conn.rx.put_in.set(Some(PutIn { fate, ..put }));
+    }
     if !given_up {
         refuse(face, conn, put);
     }
@@ -356,7 +361,7 @@ fn refuse(face: &TcpIface, conn: &Conn, put: PutIn) {
 }
 
 /// Takes the data of a put out of the buffer.
-fn take_put(face: &Face, conn: &Conn, buf: &mut RxBuf, put: PutIn) {
+pub fn take_put(face: &Face, conn: &Conn, buf: &mut RxBuf, put: PutIn) {
     let here = (buf.end - buf.start).min(usize::try_from(put.left).unwrap_or(usize::MAX));
     if put.fate != Fate::Written {
         buf.start += here;
@@ -466,6 +471,7 @@ pub fn control(face: &TcpIface, conn: &Rc<Conn>, frame: Frame) -> bool {
                 address,
                 left: len,
                 fate: Fate::Written,
+                number: 0,
             };
             match face.keys.with_range(key, address, len, |_| ()) {
                 Ok(()) if len > 0 => conn.rx.put_in.set(Some(put)),

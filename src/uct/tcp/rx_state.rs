@@ -29,6 +29,8 @@ pub struct PutIn {
     pub address: u64,
     pub left: u64,
     pub fate: Fate,
+    /// The number by which it is acknowledged, of one of upstream's.
+    pub number: u32,
 }
 
 /// The treatment of the data of a put.
@@ -36,6 +38,8 @@ pub struct PutIn {
 pub enum Fate {
     Written,
     Dropped,
+    /// One of upstream's, which has no word for that: the connection ends.
+    Refused,
 }
 
 /// The state of direct placement.

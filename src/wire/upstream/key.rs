@@ -4,6 +4,7 @@
 //! many bytes. A handle is a length (1), flags (2) and as many further bytes as the length says. Both are all zeros where
 //! they are of no memory; such are not recognised here, as memory that nobody wrote looks the same.
 
+use super::Release;
 use crate::wire::Reader;
 
 /// Types of memory that upstream knows by 1.22, and some to come.
@@ -34,6 +35,19 @@ pub fn key(bytes: &[u8]) -> Option<Key<'_>> {
     }
     let bytes = &bytes[..bytes.len() - r.rest().len()];
     (memory < MEMORY_TYPES).then_some(Key { memory, bytes })
+}
+
+/// The first release whose tcp has no key.
+const KEYLESS: u8 = 19;
+
+/// The key by which a sender of a release puts the data of a rendezvous by its tcp: that has none, or, before 1.19, one
+/// without bytes. Others would not take it.
+pub fn for_tcp_puts(of: Release) -> &'static [u8] {
+    match of {
+        Release::Minor(KEYLESS..) => &[0; 9],
+        // The domain of our devices, memory of the host, and the length of its key.
+        _ => &[1 << super::address::DOMAIN, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+    }
 }
 
 /// Whether a handle can be read at the beginning of `bytes`.
@@ -75,6 +89,16 @@ mod tests {
         let two = b"\x05\0\0\0\0\0\0\0\x02\x01a\x02bc\xffrest";
         let memory = key(two).unwrap();
         assert_eq!((memory.memory, memory.bytes), (2, &two[..14]));
+    }
+
+    #[test]
+    fn bytes_of_keys_for_puts() {
+        // Those of 1.18.1 and 1.22.0 in an RTR.
+        let old = b"\x01\0\0\0\0\0\0\0\0\0";
+        assert_eq!(for_tcp_puts(Release::Minor(18)), old);
+        assert_eq!(for_tcp_puts(Release::Unknown), old);
+        assert_eq!(for_tcp_puts(Release::Minor(19)), &[0; 9]);
+        assert_eq!(key(old).map(|key| key.bytes), Some(&old[..]));
     }
 
     #[test]

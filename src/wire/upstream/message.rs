@@ -15,6 +15,7 @@
 //! | 11 | request of the sender (8), of the receiver (8), address (8), length (8), offset (8) | a key |
 //! | 12 | request of the receiver (8), offset (8) | bytes of the data from there on |
 //! | 15 | endpoint of the receiver (8) | bytes of its stream |
+//! | 16 | request of the receiver (8), status (1): data are put where an RTR said | length (8), of all such messages that of the whole; without it that is the only one |
 //! | 17 | address (8), endpoint of the receiver (8), memory type (4) | bytes to be written |
 //! | 18 | address (8), length (8), endpoint of the receiver (8), request of the sender (8), memory type (4) | |
 //! | 19 | request of the receiver (8), offset (8) | bytes that were read |
@@ -41,6 +42,7 @@ pub const ATS: u8 = 10;
 pub const RTR: u8 = 11;
 pub const DATA: u8 = 12;
 pub const STREAM: u8 = 15;
+pub const ATP: u8 = 16;
 pub const PUT: u8 = 17;
 pub const GET: u8 = 18;
 pub const GET_REPLY: u8 = 19;
@@ -209,7 +211,7 @@ impl Rts {
 
 header! {
     /// To the sender of a synchronous message: it is matched. To that of a rendezvous: its receiver needs nothing
-    /// more; some releases add the number of bytes.
+    /// more. To its receiver: data are put. Some releases add the number of bytes.
     Ack { request: u64, status: u8, }
 }
 

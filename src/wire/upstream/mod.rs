@@ -11,6 +11,8 @@ pub mod private;
 pub use address::Address;
 
 use super::envelope::EnvelopeKind;
+use std::net::SocketAddr;
+use std::sync::Arc;
 
 /// A release of upstream as far as its blobs tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +28,13 @@ impl Release {
     fn from_bits(bits: u8) -> Release {
         Release::Minor(16 + (bits & 15))
     }
+}
+
+/// What an address tells of the process that has made it.
+pub struct Process {
+    pub release: Release,
+    /// Where its interfaces listen: their connections say so too.
+    pub interfaces: Arc<[SocketAddr]>,
 }
 
 impl core::fmt::Display for Release {

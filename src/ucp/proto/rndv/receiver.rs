@@ -54,6 +54,7 @@ use crate::uct::internal::EpochGuard;
 use crate::wire::header::{AckHdr, AmId, DataHdr, PutDoneHdr, RtrHdr};
 use crate::wire::id::{RequestId, RequestName};
 use crate::wire::rkey::{READ, WRITE};
+use crate::wire::upstream::key::for_tcp_puts;
 use crate::{ucs_debug, ucs_error};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -316,6 +317,11 @@ fn request_from_sender(worker: &Core, req: Req, ep: &Ep, from_device: bool) {
             return Some((address, Some(key)));
         }
         let to = data.contiguous().filter(|_| worker.proto().rules.writes)?;
+        if ep.is_upstream() {
+            let (window, key) = open_to_upstream(worker, ep, (to, state.total))?;
+            state.access = Some(Box::new(BufferAccess::Window(window)));
+            return Some((to as u64, Some(key.into())));
+        }
         if gives && ep.lane_with(Capability::SingleCopy).is_some() {
             return Some((to as u64, None));
         }
@@ -335,6 +341,21 @@ fn request_from_sender(worker: &Core, req: Req, ep: &Ep, from_device: bool) {
     let Some(access) = access else { return };
     let (address, key) = access.unwrap_or((0, None));
     send_rtr(req, ep, address, key);
+}
+
+/// The buffer of a receive as a sender of upstream's puts into it by its tcp, with the key that it knows such memory by.
+fn open_to_upstream(
+    worker: &Core,
+    ep: &Ep,
+    memory: (*mut u8, usize),
+) -> Option<(Window, &'static [u8])> {
+    let process = ep.upstream_process()?;
+    let domain = worker.domain_of(ep.lane().iface);
+    let prot = UCP_MEM_MAP_PROT_REMOTE_WRITE;
+    let window = Window::open(worker.context(), domain, memory, prot).ok()?;
+    let admitted = window.admit_upstream(worker.context(), &process.interfaces);
+    admitted.ok()?;
+    Some((window, for_tcp_puts(process.release)))
 }
 
 /// Memory of a device as the sender's may put into it, with its address.
@@ -517,21 +538,27 @@ pub fn on_data_failed(worker: &Core, ack: &AckHdr) {
 
 /// A part of the data was put into the buffer.
 pub fn on_put_done(worker: &Core, hdr: &PutDoneHdr) {
-    let Some(req) = worker.requests().named(hdr.receiver) else {
+    on_part_put(worker, hdr.receiver, Some(hdr.length));
+}
+
+/// So many bytes of the data were put into the buffer, or what was left of them.
+pub fn on_part_put(worker: &Core, receiver: RequestId, length: Option<u64>) {
+    let Some(req) = worker.requests().named(receiver) else {
         ucs_debug!("a put for a receive that is over");
         return;
     };
     let last = with_arriving(req, |_, state| {
         let left = (state.total - state.received) as u64;
-        if hdr.length > left {
+        let length = length.unwrap_or(left);
+        if length > left {
             ucs_error!("a put of more than its receiver asked for; dropped");
             return false;
         }
-        let last = hdr.length == left;
+        let last = length == left;
         if !state.advance(ReceiverEvent::Put { last }) {
             return false;
         }
-        state.received += hdr.length as usize;
+        state.received += length as usize;
         last
     });
     if last == Some(true) {

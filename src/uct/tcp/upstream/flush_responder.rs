@@ -4,8 +4,8 @@
 //! its own endpoints may wait for the others by other means and make no more progress, as MPICH does in `MPI_Finalize`.
 //! From then on the thread of `ucs/event_loop` acknowledges flushes that the owner has not read for a moment. It looks at
 //! what the kernel has received and takes nothing out of it: the owner handles all frames when it comes, and
-//! `is_acknowledged` says which flushes have had their answer. The answer promises no more than the owner's would: puts of
-//! data are refused, and messages before the flush have come.
+//! `is_acknowledged` says which flushes have had their answer. The answer promises no more than the owner's would: messages
+//! before the flush have come. A flush behind a put of data waits for the owner, which writes them.
 #![forbid(unsafe_code)]
 
 use super::frames::{self, Frame};
@@ -274,8 +274,10 @@ fn last_flush(mut bytes: &[u8], max_am: usize) -> Option<u32> {
     let mut last = None;
     // The owner tells of an invalid frame.
     while let Ok(Some((frame, len))) = frames::decode(bytes, max_am) {
-        if let Frame::Flush { number } = frame {
-            last = Some(number);
+        match frame {
+            Frame::Flush { number } => last = Some(number),
+            Frame::Put { .. } => break,
+            _ => {}
         }
         let Some(rest) = bytes.get(len..) else { break };
         bytes = rest;
@@ -414,5 +416,13 @@ mod tests {
             Some(1)
         );
         assert_eq!(last_flush(&[], MAX_AM), None);
+        // What looks like a flush in the data of a put is none, and one behind them says that they are written.
+        let put = Frame::Put {
+            address: 4096,
+            len: two.len() as u64,
+            number: 8,
+        };
+        let all = [&flush(1)[..], &bytes(&[put]), &two, &flush(9)].concat();
+        assert_eq!(last_flush(&all, MAX_AM), Some(1));
     }
 }

@@ -1,8 +1,8 @@
 //! Byte formats of upstream's tcp: the frames of a connection, and addresses.
 //!
 //! Who connects sends eight bytes of greeting. A frame is an id (1), the length of the body (4) and the body. Ids below
-//! 32 are active messages; 32 is of the connection, 33 a put, 34 its acknowledgement, 35 tests the connection. A put
-//! without data is what a flush is. A connection is requested with: event (4), flags (1), number or key (8), and the
+//! 32 are active messages; 32 is of the connection, 33 a put, 34 its acknowledgement, 35 tests the connection. Its body is
+//! address (8), length (8) and number (4), its data stand behind the frame; without data it is a flush. A connection is requested with: event (4), flags (1), number or key (8), and the
 //! socket address where the sender listens, as the kernel has it: family (2), port (2, big endian), an IPv4 address (4)
 //! and zeros (8), or a flow (4), an IPv6 address (16) and a scope (4). The flag says that it is a key: of the endpoint that
 //! the connection is for, which is not acknowledged.
@@ -43,9 +43,9 @@ const LOOPBACK: u8 = 1;
 
 /// The sum of the transport's name in worker addresses.
 pub const TRANSPORT: u16 = 0x19cf;
-/// Priority 1, and what every interface of upstream's can do: messages, waiting senders, connecting to interfaces, and
-/// events. Puts are left out: they would reach any memory.
-pub const ABILITIES: u32 = 0x0023_0301;
+/// Priority 1, and what every interface of upstream's can do: messages, puts of data in place, waiting senders, connecting
+/// to interfaces, and events.
+pub const ABILITIES: u32 = 0x0023_1301;
 
 /// A frame. The body of an active message stays where it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +66,12 @@ pub enum Frame {
     Flush {
         number: u32,
     },
+    /// A put of data, at least one byte, which follow. It is to be acknowledged when they are written.
+    Put {
+        address: u64,
+        len: u64,
+        number: u32,
+    },
     FlushAck {
         number: u32,
     },
@@ -80,6 +86,9 @@ impl core::fmt::Display for Frame {
             Frame::Request(_) => "a request to send",
             Frame::Fin => "the announcement that nothing follows",
             Frame::Flush { .. } => "a flush",
+            Frame::Put { address, len, .. } => {
+                return write!(f, "a put of {len} bytes at {address:#x}");
+            }
             Frame::FlushAck { .. } => "the acknowledgement of a flush",
             Frame::Keepalive => "a test of the connection",
         })
@@ -94,8 +103,6 @@ pub enum Bad {
         id: u8,
         len: u32,
     },
-    /// A put of data, which interfaces of ours do not offer.
-    Put(u64),
     Event(u32),
     /// A request to connect that cannot be read.
     Request,
@@ -109,7 +116,6 @@ impl core::fmt::Display for Bad {
                 f,
                 "a frame of kind {id} with {len} bytes: UCX_TCP_RX_SEG_SIZE of the receiver limits them"
             ),
-            Bad::Put(len) => write!(f, "a put of {len} bytes, which is not offered"),
             Bad::Event(event) => write!(f, "a connection event {event}, which is invalid now"),
             Bad::Request => f.write_str("a connection request that cannot be read"),
         }
@@ -154,10 +160,15 @@ pub fn decode(bytes: &[u8], max_am: usize) -> Result<Option<(Frame, usize)>, Bad
             event => return Err(Bad::Event(event.unwrap_or_default())),
         },
         PUT => {
-            let (_, len, number) = (body.u64(), body.u64(), body.u32());
-            match (len, number) {
-                (Some(0), Some(number)) => Frame::Flush { number },
-                (len, _) => return Err(Bad::Put(len.unwrap_or_default())),
+            let [address, len] = [body.u64(), body.u64()].map(Option::unwrap_or_default);
+            let number = body.u32().unwrap_or_default();
+            match len {
+                0 => Frame::Flush { number },
+                _ => Frame::Put {
+                    address,
+                    len,
+                    number,
+                },
             }
         }
         PUT_ACK => Frame::FlushAck {
@@ -202,6 +213,11 @@ pub fn encode(frame: Frame, out: &mut Vec<u8>) {
         Frame::Request(opening) => put(CONNECTION, &[&opening.body()]),
         Frame::Fin => put(CONNECTION, &[&FIN.to_le_bytes()]),
         Frame::Flush { number } => out.extend_from_slice(&put_header(0, 0, number)),
+        Frame::Put {
+            address,
+            len,
+            number,
+        } => out.extend_from_slice(&put_header(address, len, number)),
         Frame::FlushAck { number } => put(PUT_ACK, &[&number.to_le_bytes()]),
         Frame::Keepalive => put(KEEPALIVE, &[]),
     }
@@ -453,6 +469,14 @@ mod tests {
                 Frame::Flush { number: 7 },
                 b"\x21\x14\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x07\0\0\0",
             ),
+            (
+                Frame::Put {
+                    address: 0x7f7f_fb60_0000,
+                    len: 0x8_3880,
+                    number: 1,
+                },
+                b"\x21\x14\0\0\0\0\0\x60\xfb\x7f\x7f\0\0\x80\x38\x08\0\0\0\0\0\x01\0\0\0",
+            ),
             (Frame::FlushAck { number: 7 }, b"\x22\x04\0\0\0\x07\0\0\0"),
             (Frame::Keepalive, b"\x23\0\0\0\0"),
         ] {
@@ -467,9 +491,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_offered_is_refused() {
-        let put = b"\x21\x14\0\0\0\0\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\x07\0\0\0";
-        assert_eq!(decode(put, 0), Err(Bad::Put(1)));
+    fn what_is_no_frame_is_refused() {
+        assert_eq!(
+            decode(&header(PUT, 21), 70),
+            Err(Bad::Length { id: PUT, len: 21 })
+        );
         assert_eq!(
             decode(&header(2, 71), 70),
             Err(Bad::Length { id: 2, len: 71 })

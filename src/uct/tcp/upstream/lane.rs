@@ -13,7 +13,7 @@ use super::super::ep::{TcpEp, move_endpoints};
 use super::super::iface::{Face, TcpIface};
 use super::super::{link, ops};
 use super::frames::{self, Purpose};
-use super::link::{ip_of, is_welcome, max_am};
+use super::link::{ip_of, is_welcome, max_am, plain};
 use crate::c::uct_ep_h;
 use crate::sys::clock::monotonic_ns;
 use crate::sys::random::random_u64;
@@ -23,7 +23,7 @@ use crate::ucs_diag;
 use crate::uct::internal::{UpstreamEvent, UpstreamLanes};
 use crate::wire::upstream::address::{Entry, Offer};
 use crate::wire::upstream::private::Private;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 
 /// A closed lane lives so long at most.
@@ -69,6 +69,21 @@ impl UpstreamLanes for Face {
     fn ip_of(&self, entry: &Entry<'_>) -> Option<IpAddr> {
         let is_tcp = entry.transport == frames::TRANSPORT;
         ip_of(self, entry.device).filter(|_| is_tcp)
+    }
+
+    fn listener(&self, entry: &Entry<'_>) -> Option<SocketAddr> {
+        let ip = self.ip_of(entry)?;
+        let of_lane = || {
+            let lane = entry.lanes().next()?;
+            frames::endpoint_parts(lane.address).map(|(port, _)| port)
+        };
+        let port = frames::iface_port(entry.iface).or_else(of_lane)?;
+        Some(plain(SocketAddr::new(ip, port)))
+    }
+
+    fn listener_at(&self, ip: IpAddr, address: &[u8]) -> Option<SocketAddr> {
+        let (port, _) = frames::endpoint_parts(address)?;
+        Some(plain(SocketAddr::new(ip, port)))
     }
 
     fn meet(&self, key: u64, ip: IpAddr, address: &[u8]) -> Result<()> {

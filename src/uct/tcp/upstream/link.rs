@@ -103,6 +103,17 @@ pub fn connect(face: &Face, device: &[u8], iface: &[u8]) -> Result<Rc<Conn>> {
     begun.map(|()| conn)
 }
 
+/// Where the interface listens that a connection leads to, as far as it says so.
+pub fn listener_of(conn: &Conn) -> Option<SocketAddr> {
+    let told = conn.upstream.as_ref().and_then(|u| u.listener.get());
+    told.or_else(|| conn.remote.get()).map(plain)
+}
+
+/// Addresses of one interface are the same, however they were told.
+pub fn plain(at: SocketAddr) -> SocketAddr {
+    SocketAddr::new(at.ip().to_canonical(), at.port())
+}
+
 /// Of a connection on which only this side sends.
 fn one_way(conn: &Conn) -> Purpose {
     let number = FIRST_NUMBER + conn.number;
@@ -286,6 +297,7 @@ pub fn accept(
     if let Some(upstream) = &conn.upstream {
         // It stays as it is where this side wanted to connect.
         let _ = upstream.device.set(device_at(face, from.ip()));
+        upstream.listener.set(Some(opening.listener));
     }
     if let Some(at) = shared {
         let mut all = face.from_upstream.borrow_mut();

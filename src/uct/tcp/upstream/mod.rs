@@ -26,12 +26,15 @@ use crate::sys::socket::Socket;
 use core::cell::{Cell, OnceCell, RefCell};
 use flush_responder::FlushResponder;
 use frames::Purpose;
+use std::net::SocketAddr;
 
 /// What a connection with an interface of upstream's has beside the others.
 #[derive(Default)]
 pub struct Upstream {
     /// The address of the peer's device, in upstream's format; of a lane only where the peer has opened it.
     pub device: OnceCell<Vec<u8>>,
+    /// Where the interface that has opened it says that it listens.
+    pub listener: Cell<Option<SocketAddr>>,
     /// The peer sends messages by it.
     pub is_heard: Cell<bool>,
     /// The connection that the peer has opened at the same time, which it closes, as this one stays.

@@ -3,7 +3,9 @@
 
 use super::super::conn::{Conn, Phase};
 use super::super::iface::{Face, TcpIface};
-use super::super::rx_state::RxBuf;
+use super::super::keys::Named;
+use super::super::rx::take_put;
+use super::super::rx_state::{Fate, PutIn, RxBuf};
 use super::frames::{self, Frame};
 use super::{Upstream, link};
 use crate::uct::internal::{UpstreamEvent, UpstreamMessage};
@@ -25,6 +27,16 @@ pub fn handle_frames(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u3
         if face.base.internal.recv_paused.take() {
             face.hold(conn);
             return Ok(count);
+        }
+        if let Some(put) = conn.rx.put_in.get() {
+            if put.fate == Fate::Refused {
+                return Err(beyond(put.address, put.left));
+            }
+            if buf.start == buf.end {
+                return Ok(count);
+            }
+            take_put(face, conn, buf, put);
+            continue;
         }
         let bytes = &buf.data[buf.start..buf.end];
         let (frame, total) = match frames::decode(bytes, conn.rx.limit.get()) {
@@ -59,6 +71,20 @@ pub fn handle_frames(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u3
             continue;
         }
         buf.start += total;
+        if let (
+            Frame::Put {
+                address,
+                len,
+                number,
+            },
+            true,
+        ) = (frame, conn.may_receive())
+        {
+            let put = admitted(face, conn, (address, len), number);
+            let put = put.ok_or_else(|| beyond(address, len))?;
+            conn.rx.put_in.set(Some(put));
+            continue;
+        }
         if !control(face, conn, frame) {
             return Err(format!("{frame}, which is invalid now"));
         }
@@ -66,6 +92,30 @@ pub fn handle_frames(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u3
             return Ok(count);
         }
     }
+}
+
+/// A put of data as the peer may do it.
+fn admitted(
+    face: &TcpIface,
+    conn: &Conn,
+    (address, len): (u64, u64),
+    number: u32,
+) -> Option<PutIn> {
+    let (key, fate) = match face.keys.named_at(address, len, link::listener_of(conn))? {
+        Named::Open(key) => (key, Fate::Written),
+        Named::Ended => (0, Fate::Dropped),
+    };
+    Some(PutIn {
+        key,
+        address,
+        left: len,
+        fate,
+        number,
+    })
+}
+
+fn beyond(address: u64, len: u64) -> String {
+    format!("a put of {len} bytes at {address:#x}, which it may not write")
 }
 
 /// Whether the flush has been acknowledged without the owner.
@@ -115,7 +165,8 @@ pub fn is_done(face: &TcpIface, conn: &Rc<Conn>) -> bool {
     let buffer = conn.rx.buffer.take();
     let is_empty = buffer.as_ref().is_none_or(|buf| buf.start == buf.end);
     conn.rx.buffer.set(buffer);
-    !is_receiving && is_empty && !conn.rx.held.get() && conn.tx.lock().unsent() == 0
+    let is_whole = is_empty && conn.rx.put_in.get().is_none();
+    !is_receiving && is_whole && !conn.rx.held.get() && conn.tx.lock().unsent() == 0
 }
 
 /// Handles a frame other than a message. Returns false if it is invalid in this phase.
