@@ -15,6 +15,7 @@ use crate::sys::socket;
 use crate::ucs::event_loop::{Descriptors, EventService, Handler};
 use crate::ucs::fork::Stamp;
 use crate::ucs_diag;
+use std::io;
 use std::os::fd::RawFd;
 use std::sync::Arc;
 
@@ -22,8 +23,10 @@ use std::sync::Arc;
 const GRACE_MS: u64 = 10;
 /// The longest time between two looks at bytes that nobody reads.
 const MAX_PAUSE_MS: u64 = 320;
-/// Most bytes that are looked at; a flush behind them waits for the owner.
-const MOST_PEEKED: usize = 256 << 10;
+/// Bytes that are looked at first, and most; a flush behind those waits for the owner. The kernel keeps 32 MiB of a
+/// connection at most, unless it is told otherwise.
+const FIRST_PEEKED: usize = 256 << 10;
+const MOST_PEEKED: usize = 64 << 20;
 const NS_PER_MS: u64 = 1_000_000;
 
 /// What the owner of a connection and the thread share.
@@ -241,14 +244,13 @@ impl State {
         if !self.unsent.is_empty() && !self.send_rest() {
             return Seen::Unread;
         }
-        let mut bytes = vec![0; MOST_PEEKED];
-        let len = match socket::peek(self.fd, &mut bytes) {
-            Ok(0) => return Seen::End,
-            Ok(len) => len,
-            Err(e) if e.kind() == std::io::ErrorKind::WouldBlock => return Seen::Nothing,
+        let bytes = match peek(self.fd, FIRST_PEEKED) {
+            Ok(bytes) if bytes.is_empty() => return Seen::End,
+            Ok(bytes) => bytes,
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Seen::Nothing,
             Err(_) => return Seen::End,
         };
-        let last = last_flush(&bytes[..len], self.max_am);
+        let last = last_flush(&bytes, self.max_am);
         match last.filter(|last| self.acknowledged != Some(*last)) {
             Some(number) => {
                 frames::encode(Frame::FlushAck { number }, &mut self.unsent);
@@ -266,6 +268,19 @@ impl State {
         let sent = socket::send(self.fd, &self.unsent).unwrap_or(0);
         self.unsent.drain(..sent);
         self.unsent.is_empty()
+    }
+}
+
+/// What the kernel has received, as far as it is looked at; it is looked at in `first` bytes first.
+fn peek(fd: RawFd, first: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; first];
+    loop {
+        let len = socket::peek(fd, &mut bytes)?;
+        if len < bytes.len() || len >= MOST_PEEKED {
+            bytes.truncate(len);
+            return Ok(bytes);
+        }
+        bytes.resize(2 * len, 0);
     }
 }
 
@@ -357,6 +372,19 @@ mod tests {
         let mut here = vec![0; sent.len()];
         ours.read_exact(&mut here).unwrap();
         assert_eq!(here, sent);
+    }
+
+    #[test]
+    fn all_that_the_kernel_has_is_looked_at() {
+        let (ours, mut theirs) = pair();
+        let mut sent = bytes(&vec![Frame::Am { id: 2, len: MAX_AM }; 300]);
+        sent.extend_from_slice(&bytes(&[Frame::Flush { number: 6 }]));
+        theirs.write_all(&sent).unwrap();
+        for first in [1, 100, sent.len() - 1, sent.len(), sent.len() + 1] {
+            let seen = peek(ours.as_raw_fd(), first).unwrap();
+            assert_eq!(seen, sent, "{first} bytes first");
+            assert_eq!(last_flush(&seen, MAX_AM), Some(6));
+        }
     }
 
     #[test]
