@@ -357,21 +357,31 @@ impl Data {
         if at.before > offset {
             at = IovPosition::default();
         }
-        while len > 0 && at.entry < *count {
+        let mut goes_on = len > 0;
+        // Walks into an entry whose first `skip` bytes are not wanted. Returns whether the whole of it was walked.
+        let mut enter = |at: &mut IovPosition, skip: usize| {
             // SAFETY: the list has `count` entries and lives until the operation completes.
             let e = unsafe { &*list.add(at.entry) };
-            // The part of this entry that was skipped.
-            let skipped = (offset.saturating_sub(at.before)).min(e.length);
-            let n = (e.length - skipped).min(len);
+            let skipped = skip.min(e.length);
+            let room = e.length - skipped;
+            let n = room.min(len);
             if n > 0 {
                 f(e.buffer.cast::<u8>().wrapping_add(skipped), n);
                 len -= n;
             }
-            if skipped + n < e.length {
-                break;
+            let whole = n == room;
+            if whole {
+                at.entry += 1;
+                at.before += e.length;
             }
-            at.entry += 1;
-            at.before += e.length;
+            whole && len > 0
+        };
+        while goes_on && at.entry < *count && at.before < offset {
+            let skip = offset - at.before;
+            goes_on = enter(&mut at, skip);
+        }
+        while goes_on && at.entry < *count {
+            goes_on = enter(&mut at, 0);
         }
         reached.set(at);
     }
