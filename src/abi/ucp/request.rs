@@ -207,11 +207,9 @@ pub unsafe extern "C" fn ucp_request_cancel(worker: ucp_worker_h, request: *mut 
     let _guard = own!(w);
     // SAFETY: a live request.
     let req = unsafe { Req::from_user(request) };
-    let of_stream = req.with_op(|op| matches!(op, Op::StreamRecv(_)));
-    if of_stream {
+    // Most are tagged receives.
+    if !recv::cancel(w, req) && req.with_op(|op| matches!(op, Op::StreamRecv(_))) {
         stream::recv::cancel(req);
-    } else {
-        recv::cancel(w, req);
     }
 }
 

@@ -480,11 +480,13 @@ pub fn on_rts(worker: &Core, tag: u64, message: &Rts) {
     }
 }
 
-/// Takes a receive back: ends it with CANCELED unless a message has matched it.
-pub fn cancel(worker: &Core, req: Req) {
-    if worker.tag().withdraw(req) {
+/// Takes a receive back: ends it with CANCELED unless a message has matched it. Returns whether it did.
+pub fn cancel(worker: &Core, req: Req) -> bool {
+    let waited = worker.tag().withdraw(req);
+    if waited {
         req.complete(Err(Status::CANCELED));
     }
+    waited
 }
 
 /// The message a probe took off the list, as C holds it.
