@@ -5,11 +5,14 @@ writes something else by itself the line is not compared, and a program that it 
 import importlib.machinery
 import importlib.util
 import pathlib
+import re
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 # Programs with seeds in a row share processes and settings; so many of each such block are run.
 IN_BLOCK = 4
 LIMIT = 20  # seconds after which a program hangs
+# A receive that ends within its call, as those of messages that were sent at once do, may tell neither.
+UNTOLD, TOLD = " tag 0 length 0", re.compile(r" tag [0-9a-f]+ length \d+")
 
 
 def script():
@@ -49,12 +52,17 @@ def run(ours, release, within, device, blocks):
                 left_out += 1
                 continue
             for name, lines in results.items():
-                wrong = difference(lines[seed], theirs_lines, own_lines)
-                # A program that fails in its block is looked at alone.
-                wrong = wrong and difference(mixed[name].run(seed, 1)[seed], theirs_lines, own_lines)
-                if wrong:
+                if not difference(lines[seed], theirs_lines, own_lines):
+                    continue
+                # A program that fails in its block is looked at alone, on the release too.
+                alone = theirs.run(seed, 1)[seed]
+                if isinstance(alone, str):
+                    left_out += 1
+                    break
+                if wrong := difference(mixed[name].run(seed, 1)[seed], alone, own_lines):
                     return compared, left_out, f"program {seed}, {name}: {wrong}"
-            compared += 1
+            else:
+                compared += 1
     return compared, left_out, None
 
 
@@ -65,6 +73,9 @@ def difference(lines, theirs, own):
     if len({len(lines), len(theirs), len(own)}) != 1:
         return f"{len(lines)} lines, alone {len(theirs)} and {len(own)}"
     for line, one, other in zip(lines, theirs, own):
+        # Whether a message is announced or sent at once is another matter between two libraries.
+        if UNTOLD in line:
+            line, one, other = (TOLD.sub("", text) for text in (line, one, other))
         if line != one == other:
             return f"{line}\n    alone: {one}"
     return None
