@@ -53,9 +53,9 @@ pub type PlacedFn = unsafe fn(*mut c_void, &[u8], usize, bool);
 struct AmSlot {
     cb: unsafe extern "C" fn(*mut c_void, *mut c_void, usize, u32) -> ucs_status_t,
     arg: *mut c_void,
-    /// Does the same as `cb`, for messages of a word and up to `short_max` bytes.
-    short: Option<ShortHandler>,
-    short_max: usize,
+    /// Does the same as `cb`, for messages of a word and fewer than `short_end` bytes.
+    short: ShortHandler,
+    short_end: usize,
     placing: Option<&'static Placing>,
 }
 
@@ -83,12 +83,15 @@ unsafe extern "C" fn unhandled(
     UCS_OK
 }
 
+/// The short handler of a slot without one, which no message is short enough for.
+unsafe fn unhandled_short(_arg: *mut c_void, _word: u64, _rest: Payload<'_>) {}
+
 fn none(id: usize) -> AmSlot {
     AmSlot {
         cb: unhandled,
         arg: id as *mut c_void,
-        short: None,
-        short_max: 0,
+        short: unhandled_short,
+        short_end: 0,
         placing: None,
     }
 }
@@ -137,10 +140,10 @@ impl AmTable {
     /// Sets `short` for messages of `id` with a word and a rest of at most `short_max` bytes. It has to do the same as
     /// the handler that was just set. Not while received messages are logged, which `invoke` does.
     pub fn set_short(&self, id: u8, short: ShortHandler, short_max: usize) {
-        let short = Some(short);
         self.amend(id, |handler| AmSlot {
             short,
-            short_max,
+            // Not so many that the length of a message without a word were fewer.
+            short_end: short_max.min(isize::MAX as usize) + 1,
             ..handler
         });
     }
@@ -183,8 +186,7 @@ impl AmTable {
     #[inline(always)]
     pub fn short(&self, id: u8, len: usize) -> Option<(ShortHandler, *mut c_void)> {
         let handler = self.handlers.get(id as usize)?.get();
-        let short = handler.short.filter(|_| len <= handler.short_max)?;
-        Some((short, handler.arg))
+        (len < handler.short_end).then_some((handler.short, handler.arg))
     }
 
     /// Passes a message that stands in a descriptor to the handler of its id: to the short handler if that is for it, else,
@@ -206,15 +208,15 @@ impl AmTable {
             return unsafe { self.internal(id, data, len) } != UCS_INPROGRESS;
         };
         let h = slot.get();
-        if let Some(rest) = len.checked_sub(size_of::<u64>())
-            && let Some(short) = h.short.filter(|_| rest <= h.short_max)
-        {
+        // Of a message that has no word this is more than any limit.
+        let rest = len.wrapping_sub(size_of::<u64>());
+        if rest < h.short_end {
             // SAFETY: by the caller's promise.
             let word = unsafe { data.cast::<u64>().read_unaligned() };
             // SAFETY: by the caller's promise, behind the word.
             let rest = unsafe { Payload::new(data.wrapping_add(size_of::<u64>()), rest) };
             // SAFETY: the handler with its argument, as set.
-            unsafe { short(h.arg, word, rest) };
+            unsafe { (h.short)(h.arg, word, rest) };
             return true;
         }
         restore();

@@ -65,6 +65,8 @@ impl PendingGroup {
 #[derive(Default)]
 pub struct PendingQueue {
     groups: RefCell<VecDeque<Rc<PendingGroup>>>,
+    /// Their number: each progress looks at it.
+    count: Cell<usize>,
 }
 
 impl PendingQueue {
@@ -75,7 +77,7 @@ impl PendingQueue {
     /// Whether there are no requests.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.groups.borrow().is_empty()
+        self.count.get() == 0
     }
 
     /// Queues `request` in `group`.
@@ -87,7 +89,14 @@ impl PendingQueue {
     fn schedule(&self, group: &Rc<PendingGroup>) {
         if !group.queued.replace(true) {
             self.groups.borrow_mut().push_back(Rc::clone(group));
+            self.count.set(self.count.get() + 1);
         }
+    }
+
+    fn next(&self) -> Option<Rc<PendingGroup>> {
+        let group = self.groups.borrow_mut().pop_front()?;
+        self.count.set(self.count.get() - 1);
+        Some(group)
     }
 
     /// Calls the groups in turn, one request each, until all are empty or a whole round made no progress. Returns the
@@ -96,11 +105,11 @@ impl PendingQueue {
         let mut done = 0;
         let mut stuck = 0;
         loop {
-            let round = self.groups.borrow().len();
+            let round = self.count.get();
             if stuck >= round {
                 return done;
             }
-            let Some(group) = self.groups.borrow_mut().pop_front() else {
+            let Some(group) = self.next() else {
                 return done;
             };
             group.queued.set(false);
