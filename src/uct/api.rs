@@ -640,6 +640,51 @@ pub trait Iface: Sized + 'static {
     ) -> Result<usize> {
         Err(Status::UNSUPPORTED)
     }
+    /// As `put_zcopy` of one block with a completion, where nothing stands in the way: the answer to the user. `None`:
+    /// nothing was done, and `put_zcopy` has to be called.
+    ///
+    /// # Safety
+    /// `rkey` live.
+    #[inline(always)]
+    unsafe fn put_zcopy_now(
+        ep: &EpBox<Self>,
+        block: &uct_iov_t,
+        remote: u64,
+        rkey: uct_rkey_t,
+        comp: Completion,
+    ) -> Option<ucs_status_t> {
+        None
+    }
+    /// As `put_zcopy_now`, for `get_bcopy`.
+    ///
+    /// # Safety
+    /// `rkey` live.
+    #[inline(always)]
+    unsafe fn get_bcopy_now(
+        ep: &EpBox<Self>,
+        unpack: Unpack,
+        len: usize,
+        remote: u64,
+        rkey: uct_rkey_t,
+        comp: Completion,
+    ) -> Option<ucs_status_t> {
+        None
+    }
+    /// As `put_zcopy_now`, for `atomic_fetch` of an addition.
+    ///
+    /// # Safety
+    /// `result` writable; `rkey` live.
+    #[inline(always)]
+    unsafe fn fetch_add_now<W: AtomicWord>(
+        ep: &EpBox<Self>,
+        value: W,
+        result: *mut W,
+        remote: u64,
+        rkey: uct_rkey_t,
+        comp: Completion,
+    ) -> Option<ucs_status_t> {
+        None
+    }
     /// # Safety
     /// `rkey` live.
     unsafe fn put_zcopy(

@@ -237,9 +237,29 @@ ep_shim! { fn put_bcopy<I: Iface>(ep, cb: uct_pack_callback_t, arg: *mut c_void,
 }}
 
 ep_shim! { fn put_zcopy<I: Iface>(ep, iov: *const uct_iov_t, count: usize, remote: u64, rkey: uct_rkey_t, comp: *mut uct_completion_t) -> ucs_status_t {
-    // SAFETY: the user's list and key.
-    posted(unsafe { Iov::from_c(iov, count).and_then(|iov| I::put_zcopy(ep, iov, remote, rkey, Completion(comp))) })
+    // SAFETY: the user's list has one entry.
+    if count == 1 && let Some(block) = unsafe { iov.as_ref() }
+        // SAFETY: the user's key.
+        && let Some(answer) = unsafe { I::put_zcopy_now(ep, block, remote, rkey, Completion(comp)) } { return answer }
+    put_zcopy_list(ep, iov, count, remote, rkey, comp)
 }}
+
+/// As `put_zcopy`, in any case.
+#[inline(never)]
+fn put_zcopy_list<I: Iface>(
+    ep: &EpBox<I>,
+    iov: *const uct_iov_t,
+    count: usize,
+    remote: u64,
+    rkey: uct_rkey_t,
+    comp: *mut uct_completion_t,
+) -> ucs_status_t {
+    // SAFETY: the user's list and key.
+    posted(unsafe {
+        Iov::from_c(iov, count)
+            .and_then(|iov| I::put_zcopy(ep, iov, remote, rkey, Completion(comp)))
+    })
+}
 
 ep_shim! { fn get_short<I: Iface>(ep, dst: *mut c_void, len: c_uint, remote: u64, rkey: uct_rkey_t) -> ucs_status_t {
     if missing(dst, len as usize) { return UCS_ERR_INVALID_PARAM }
@@ -250,8 +270,22 @@ ep_shim! { fn get_short<I: Iface>(ep, dst: *mut c_void, len: c_uint, remote: u64
 ep_shim! { fn get_bcopy<I: Iface>(ep, cb: uct_unpack_callback_t, arg: *mut c_void, len: usize, remote: u64, rkey: uct_rkey_t, comp: *mut uct_completion_t) -> ucs_status_t {
     let Some(cb) = cb else { return UCS_ERR_INVALID_PARAM };
     // SAFETY: the user's key.
-    posted(unsafe { I::get_bcopy(ep, Unpack { cb, arg }, len, remote, rkey, Completion(comp)) })
+    if let Some(answer) = unsafe { I::get_bcopy_now(ep, Unpack { cb, arg }, len, remote, rkey, Completion(comp)) } { return answer }
+    get_bcopy_in_any_case(ep, Unpack { cb, arg }, len, remote, rkey, comp)
 }}
+
+#[inline(never)]
+fn get_bcopy_in_any_case<I: Iface>(
+    ep: &EpBox<I>,
+    unpack: Unpack,
+    len: usize,
+    remote: u64,
+    rkey: uct_rkey_t,
+    comp: *mut uct_completion_t,
+) -> ucs_status_t {
+    // SAFETY: the user's key.
+    posted(unsafe { I::get_bcopy(ep, unpack, len, remote, rkey, Completion(comp)) })
+}
 
 ep_shim! { fn get_zcopy<I: Iface>(ep, iov: *const uct_iov_t, count: usize, remote: u64, rkey: uct_rkey_t, comp: *mut uct_completion_t) -> ucs_status_t {
     // SAFETY: the user's list and key.
@@ -275,12 +309,30 @@ ep_shim! { fn atomic_post<I: Iface, W: AtomicWord>(ep, op: c_uint, value: W, rem
 
 ep_shim! { fn atomic_fetch<I: Iface, W: AtomicWord>(ep, op: c_uint, value: W, result: *mut W, remote: u64, rkey: uct_rkey_t, comp: *mut uct_completion_t) -> ucs_status_t {
     if result.is_null() { return UCS_ERR_INVALID_PARAM }
+    if op == UCT_ATOMIC_OP_ADD
+        // SAFETY: the user's result and key.
+        && let Some(answer) = unsafe { I::fetch_add_now(ep, value, result, remote, rkey, Completion(comp)) } { return answer }
+    fetch_in_any_case(ep, op, value, result, remote, rkey, comp)
+}}
+
+#[inline(never)]
+fn fetch_in_any_case<I: Iface, W: AtomicWord>(
+    ep: &EpBox<I>,
+    op: c_uint,
+    value: W,
+    result: *mut W,
+    remote: u64,
+    rkey: uct_rkey_t,
+    comp: *mut uct_completion_t,
+) -> ucs_status_t {
     match AtomicOp::from_c(op) {
         None => UCS_ERR_UNSUPPORTED,
         // SAFETY: the user's result and key.
-        Some(op) => posted(unsafe { I::atomic_fetch(ep, op, value, result, remote, rkey, Completion(comp)) }),
+        Some(op) => posted(unsafe {
+            I::atomic_fetch(ep, op, value, result, remote, rkey, Completion(comp))
+        }),
     }
-}}
+}
 
 ep_shim! { fn tag_eager_short<I: Iface>(ep, tag: uct_tag_t, data: *const c_void, len: usize) -> ucs_status_t {
     if missing(data, len) { return UCS_ERR_INVALID_PARAM }

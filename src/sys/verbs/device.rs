@@ -307,8 +307,11 @@ impl Device {
         let region = unsafe {
             (self.table.ibv_reg_mr)(self.domain(), address as *mut c_void, length, flags)
         };
+        let region = NonNull::new(region).ok_or_else(errno)?;
         Ok(Region {
-            region: NonNull::new(region).ok_or_else(errno)?,
+            // SAFETY: just made; the library does not change it.
+            local_key: unsafe { region.as_ref().lkey },
+            region,
             device: Arc::clone(self),
         })
     }
@@ -329,6 +332,7 @@ impl Drop for Device {
 /// Registered memory; the registration ends when it is dropped.
 pub struct Region {
     region: NonNull<ibv_mr>,
+    local_key: u32,
     device: Arc<Device>,
 }
 
@@ -339,14 +343,14 @@ unsafe impl Sync for Region {}
 
 impl Region {
     /// What work requests of this process name it by.
+    #[inline(always)]
     pub fn local_key(&self) -> u32 {
-        // SAFETY: alive until dropped; the library does not change it.
-        unsafe { self.region.as_ref().lkey }
+        self.local_key
     }
 
     /// What work requests of peers name it by.
     pub fn remote_key(&self) -> u32 {
-        // SAFETY: as above.
+        // SAFETY: alive until dropped; the library does not change it.
         unsafe { self.region.as_ref().rkey }
     }
 }

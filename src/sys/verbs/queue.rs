@@ -107,8 +107,8 @@ impl CompletionQueue {
         let room = into.0.as_mut_ptr().cast::<ibv_wc>();
         // SAFETY: a live queue and room for so many.
         let n = unsafe { (self.poll)(self.queue.as_ptr(), N as c_int, room) };
-        let count = usize::try_from(n).map_err(|_| errno())?.min(N);
-        // SAFETY: the driver has written so many.
+        let count = usize::try_from(n).map_err(|_| errno())?;
+        // SAFETY: the driver has written so many, and no more than there is room for.
         Ok(unsafe { core::slice::from_raw_parts(room, count) })
     }
 
@@ -238,6 +238,14 @@ pub(super) struct RawPair {
     pub(super) device: Arc<Device>,
 }
 
+/// Why the driver has refused a request.
+#[cold]
+pub fn refusal(code: c_int) -> io::Error {
+    check(code)
+        .err()
+        .unwrap_or_else(|| io::ErrorKind::Other.into())
+}
+
 impl RawPair {
     /// Both of its directions complete on `completions`. Receive buffers are posted to `shared`, or without one to the
     /// pair, up to `receives`.
@@ -309,11 +317,21 @@ impl RawPair {
     /// the call. What else it names must live until it completes.
     #[inline]
     pub(super) unsafe fn post(&self, request: &mut ibv_send_wr) -> io::Result<()> {
+        // SAFETY: by the caller's promise.
+        unsafe { self.try_post(request) }.map_err(refusal)
+    }
+
+    /// As `post`; the error is the driver's number, for `refusal`.
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(always)]
+    unsafe fn try_post(&self, request: &mut ibv_send_wr) -> Result<(), c_int> {
         let mut bad = MaybeUninit::uninit();
         // SAFETY: a live queue pair, an initialized request; its memory by the caller's promise.
         match unsafe { (self.post)(self.pair.as_ptr(), request, bad.as_mut_ptr()) } {
             0 => Ok(()),
-            code => check(code),
+            code => Err(code),
         }
     }
 }
@@ -429,6 +447,16 @@ impl QueuePair {
     pub unsafe fn post(&self, request: &mut ibv_send_wr) -> io::Result<()> {
         // SAFETY: by the caller's promise.
         unsafe { self.pair.post(request) }
+    }
+
+    /// As `post`; the error is the driver's number, for `refusal`.
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(always)]
+    pub unsafe fn try_post(&self, request: &mut ibv_send_wr) -> Result<(), c_int> {
+        // SAFETY: by the caller's promise.
+        unsafe { self.pair.try_post(request) }
     }
 }
 

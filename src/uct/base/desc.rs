@@ -76,6 +76,11 @@ pub struct Desc<'a> {
     pool: &'a Pool,
 }
 
+/// A descriptor that its holder gives back itself: it counts in nothing.
+pub struct LentDesc {
+    block: NonNull<u8>,
+}
+
 /// A descriptor that keeps its pool alive. Dropping it gives it back.
 pub struct OwnedDesc {
     block: NonNull<u8>,
@@ -194,18 +199,6 @@ impl DescPool {
         })
     }
 
-    /// As `OwnedDesc::restore`, of the descriptor with this payload.
-    ///
-    /// # Safety
-    /// It must be one of this pool, in the hands of the caller.
-    #[inline(always)]
-    pub unsafe fn restore(&self, payload: *mut u8) {
-        // SAFETY: by the caller's promise it begins so many bytes before.
-        let block = unsafe { NonNull::new_unchecked(payload.wrapping_sub(self.0.payload_at)) };
-        // SAFETY: a descriptor of the pool.
-        unsafe { write_slot(block, &self.0) };
-    }
-
     #[cold]
     fn grow(&self) -> NonNull<u8> {
         // SAFETY: the layout is not empty.
@@ -276,9 +269,13 @@ impl DescPool {
 /// `block` must be a descriptor of the pool, or become one.
 #[inline]
 unsafe fn write_slot(block: NonNull<u8>, pool: &Pool) {
-    let slot = pool.payload_at - pool.headroom - size_of::<*mut c_void>();
     // SAFETY: inside the block by construction; unaligned when the headroom is odd.
-    unsafe { block.add(slot).cast::<NonNull<u8>>().write_unaligned(block) };
+    unsafe { slot_of(block, pool).write_unaligned(block) };
+}
+
+fn slot_of(block: NonNull<u8>, pool: &Pool) -> *mut NonNull<u8> {
+    let slot = pool.payload_at - pool.headroom - size_of::<*mut c_void>();
+    block.as_ptr().wrapping_add(slot).cast()
 }
 
 impl Desc<'_> {
@@ -306,6 +303,52 @@ impl Desc<'_> {
     }
 }
 
+impl Desc<'_> {
+    /// The same descriptor, which `DescPool::give_back` takes. Otherwise it goes with its pool.
+    #[inline(always)]
+    pub fn lend(self) -> LentDesc {
+        let block = self.block;
+        core::mem::forget(self);
+        LentDesc { block }
+    }
+
+    /// The device's key of its memory.
+    #[inline(always)]
+    pub fn key(&self) -> u32 {
+        // SAFETY: ours.
+        unsafe { header_of(self.block) }.key
+    }
+}
+
+impl DescPool {
+    /// A free descriptor, if there is one.
+    #[inline(always)]
+    pub fn get_free(&self) -> Option<Desc<'_>> {
+        Some(Desc {
+            block: self.0.pop()?,
+            pool: &self.0,
+        })
+    }
+
+    /// Where the payload of a descriptor of this pool is.
+    #[inline(always)]
+    pub fn payload_of(&self, desc: &LentDesc) -> *mut u8 {
+        desc.block.as_ptr().wrapping_add(self.0.payload_at)
+    }
+
+    /// Takes a descriptor back.
+    ///
+    /// # Safety
+    /// It must be of this pool.
+    #[inline(always)]
+    pub unsafe fn give_back(&self, desc: LentDesc) {
+        drop(Desc {
+            block: desc.block,
+            pool: &self.0,
+        });
+    }
+}
+
 impl OwnedDesc {
     /// Where the payload goes.
     #[inline]
@@ -328,6 +371,13 @@ impl OwnedDesc {
     pub fn restore(&self) {
         // SAFETY: ours; its pool is alive.
         unsafe { write_slot(self.block, &*header_of(self.block).pool) };
+    }
+
+    /// What `restore` writes, and where.
+    pub fn release_word(&self) -> (*mut NonNull<u8>, NonNull<u8>) {
+        // SAFETY: as above.
+        let pool = unsafe { &*header_of(self.block).pool };
+        (slot_of(self.block, pool), self.block)
     }
 
     /// The user keeps it: it comes back through its release function.

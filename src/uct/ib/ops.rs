@@ -9,7 +9,7 @@ use crate::uct::base::iov::Iov;
 use crate::uct::base::md::MemoryHandle;
 use core::cell::{Cell, UnsafeCell};
 use core::mem::MaybeUninit;
-use core::ptr::null_mut;
+use core::ptr::{NonNull, null_mut};
 
 /// A request with these entries; `to` is what its kind needs.
 #[inline]
@@ -158,6 +158,15 @@ fn key_of(blocks: &uct_iov_t) -> Result<u32> {
     Ok(unsafe { Region::of_c(&blocks.memh) }?.local_key())
 }
 
+/// The key of the memory of one block of 1 to `max` bytes. `None` for any other block, and for one that cannot be used.
+#[inline(always)]
+pub fn key_of_one(block: &uct_iov_t, max: usize) -> Option<u32> {
+    if block.count != 1 || block.length.wrapping_sub(1) >= max {
+        return None;
+    }
+    key_of(block).ok()
+}
+
 /// The entries of blocks that stand apart.
 fn fill(list: &mut [ibv_sge], blocks: &uct_iov_t, key: u32) {
     for (i, place) in list.iter_mut().enumerate() {
@@ -254,9 +263,9 @@ impl Parts {
     }
 
     #[inline(always)]
-    pub fn read(&mut self, remote_addr: u64, rkey: u32) -> &mut ibv_send_wr {
+    pub fn read(&mut self, remote_addr: u64, rkey: u32, flags: u32) -> &mut ibv_send_wr {
         self.request.wr.rdma = ibv_send_wr_rdma { remote_addr, rkey };
-        self.finish(IBV_WR_RDMA_READ, 0)
+        self.finish(IBV_WR_RDMA_READ, flags)
     }
 
     /// A datagram to a queue pair.
@@ -270,10 +279,9 @@ impl Parts {
     #[inline(always)]
     pub fn atomic(
         &mut self,
-        operand: u64,
-        swap: Option<u64>,
-        remote_addr: u64,
-        rkey: u32,
+        (operand, swap): (u64, Option<u64>),
+        (remote_addr, rkey): (u64, u32),
+        flags: u32,
     ) -> &mut ibv_send_wr {
         self.request.wr.atomic = ibv_send_wr_atomic {
             remote_addr,
@@ -285,7 +293,7 @@ impl Parts {
             Some(_) => IBV_WR_ATOMIC_CMP_AND_SWP,
             None => IBV_WR_ATOMIC_FETCH_AND_ADD,
         };
-        self.finish(opcode, 0)
+        self.finish(opcode, flags)
     }
 }
 
@@ -364,6 +372,8 @@ pub struct Receive {
     entry: Cell<ibv_sge>,
     desc: Cell<Option<OwnedDesc>>,
     payload: Cell<*mut u8>,
+    /// The word of the buffer that what came right before the payload has overwritten, and where it stands.
+    word: Cell<(*mut NonNull<u8>, NonNull<u8>)>,
 }
 
 impl Receive {
@@ -374,6 +384,7 @@ impl Receive {
             entry: Cell::new(entry(core::ptr::null(), 0, 0)),
             desc: Cell::new(None),
             payload: Cell::new(null_mut()),
+            word: Cell::new((null_mut(), NonNull::dangling())),
         }
     }
 
@@ -383,6 +394,7 @@ impl Receive {
         let at = payload.wrapping_sub(before);
         self.entry.set(entry(at, len, desc.key()));
         self.payload.set(payload);
+        self.word.set(desc.release_word());
         self.desc.set(Some(desc));
         self.request.set(ibv_recv_wr {
             wr_id: core::ptr::from_ref(self).expose_provenance() as u64,
@@ -405,6 +417,17 @@ impl Receive {
     #[inline(always)]
     pub fn payload(&self) -> *mut u8 {
         self.payload.get()
+    }
+
+    /// As `OwnedDesc::restore`.
+    ///
+    /// # Safety
+    /// It must have a buffer.
+    #[inline(always)]
+    pub unsafe fn restore(&self) {
+        let (at, word) = self.word.get();
+        // SAFETY: in the buffer.
+        unsafe { at.write_unaligned(word) };
     }
 
     /// Takes the buffer away.

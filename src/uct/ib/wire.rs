@@ -246,6 +246,13 @@ impl Header {
         [self.id, self.credits]
     }
 
+    /// The id of a message that has nothing to say of credits, if it is below `ids`.
+    #[inline(always)]
+    pub fn plain_id(bytes: [u8; HEADER_LEN], ids: usize) -> Option<u8> {
+        let word = u16::from_le_bytes(bytes);
+        (usize::from(word) < ids).then_some(word as u8)
+    }
+
     pub fn decode([id, credits]: [u8; HEADER_LEN]) -> Header {
         Header { id, credits }
     }

@@ -9,8 +9,10 @@
 
 use super::conn::Conn;
 use super::iface::{Face, NEXT_ID};
+use super::poll::due;
 use crate::c::verbs::*;
 use crate::sys::verbs::{Poster, QueuePair};
+use crate::ucs::Result;
 use crate::ucs::fork::Stamp;
 use crate::ucs::sync::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 use crate::ucs_diag;
@@ -160,6 +162,7 @@ impl Shared {
         unsafe { NonNull::new_unchecked(slots.wrapping_add(at % SLOTS)) }
     }
 
+    #[inline(always)]
     fn single(&self) -> NonNull<Slot> {
         // SAFETY: not null.
         unsafe { NonNull::new_unchecked(self.requests.single.get()) }
@@ -195,12 +198,15 @@ pub struct Place {
 /// The requests of an interface.
 pub struct Chain {
     shared: Arc<Shared>,
+    /// What the next progress has to do beside polling, of `poll::due`: one look finds all.
+    pub due: Cell<u8>,
     /// The connection whose next request may join those that wait. No reference: it is compared alone.
     open: Cell<*const Conn>,
     /// How many wait when no other may join.
     end: Cell<usize>,
-    /// The id of the request in the first slot, as those that join count theirs.
-    first_id: Cell<u64>,
+    /// Where the next one is made that joins, and its id.
+    next: Cell<NonNull<Slot>>,
+    next_id: Cell<u64>,
     opened: Cell<Option<Opened>>,
     limit: usize,
     /// The connection that made the last request, by its tag, and how many more of it are posted at once.
@@ -247,9 +253,11 @@ impl Chain {
         }
         Chain {
             shared,
+            due: Cell::new(0),
             open: Cell::new(null()),
             end: Cell::new(0),
-            first_id: Cell::new(0),
+            next: Cell::new(NonNull::dangling()),
+            next_id: Cell::new(0),
             opened: Cell::new(None),
             limit: limit.min(SLOTS),
             last: Cell::new(0),
@@ -267,6 +275,11 @@ impl Chain {
         self.shared.loan.lent()
     }
 
+    #[inline(always)]
+    pub fn has_waiting(&self) -> bool {
+        self.due.get() & due::WAITING != 0
+    }
+
     /// Whether a request of this connection may join those that wait.
     #[inline(always)]
     pub fn is_open(&self, conn: &Conn) -> bool {
@@ -276,32 +289,34 @@ impl Chain {
     /// The slot and the id of a request of this connection that may join those that wait. `joined` has to follow.
     #[inline(always)]
     pub fn join(&self, conn: &Conn) -> Option<(NonNull<Slot>, u64)> {
-        if !self.is_open(conn) {
-            return None;
-        }
-        let waiting = self.waiting();
-        let id = self.first_id.get() + waiting as u64 * NEXT_ID;
-        Some((self.shared.slot(waiting), id))
+        self.is_open(conn)
+            .then(|| (self.next.get(), self.next_id.get()))
     }
 
     /// The request that may join is made.
     #[inline(always)]
-    pub fn joined(&self) {
+    pub fn joined(&self) -> Result<()> {
+        let slot = self.next.get().as_ptr().wrapping_add(1);
+        // SAFETY: not null: behind a slot of the array. It is not used when no other may join.
+        self.next.set(unsafe { NonNull::new_unchecked(slot) });
+        self.next_id.set(self.next_id.get() + NEXT_ID);
         let waiting = self.waiting() + 1;
         self.shared.loan.extend(waiting);
         if waiting == self.end.get() {
-            self.end_joining(waiting);
+            return self.end_joining(waiting);
         }
+        Ok(())
     }
 
     /// No other may join.
     #[inline(never)]
-    fn end_joining(&self, waiting: usize) {
+    fn end_joining(&self, waiting: usize) -> Result<()> {
         self.open.set(null());
         if waiting == self.limit {
             self.opened.set(None);
             self.flush_waiting();
         }
+        Ok(())
     }
 
     /// No other request joins: those that did not come are not counted any more.
@@ -311,6 +326,34 @@ impl Chain {
         if let Some(opened) = self.opened.take() {
             opened.conn.give_back(face, opened.end - self.waiting());
         }
+    }
+
+    /// Whether the next request of this connection is posted at once, alone; it counts then.
+    #[inline(always)]
+    pub fn take_single(&self, tag: u64) -> bool {
+        let left = self.at_once.get();
+        if left == 0 || self.last.get() != tag || self.has_waiting() {
+            return false;
+        }
+        self.at_once.set(left - 1);
+        true
+    }
+
+    /// Where a request is made that is posted at once.
+    #[inline(always)]
+    pub fn single(&self) -> NonNull<Slot> {
+        self.shared.single()
+    }
+
+    /// The request that was made there.
+    ///
+    /// # Safety
+    /// Nobody else may have a reference to it.
+    #[inline(always)]
+    #[allow(clippy::mut_from_ref, reason = "by the caller's promise")]
+    pub unsafe fn single_request(&self) -> &mut ibv_send_wr {
+        // SAFETY: by the caller's promise.
+        unsafe { &mut (*self.single().as_ptr()).request }
     }
 
     /// Where the next request of this connection is made, none of which may join. What waits of another is posted.
@@ -365,11 +408,13 @@ impl Chain {
             return;
         }
         self.shared.loan.lend_count(waiting);
+        self.due.set(self.due.get() | due::WAITING);
         let (count, id) = conn.count_ahead(face, free);
         if count != 0 {
             let end = waiting + count;
             self.end.set(end);
-            self.first_id.set(id - waiting as u64 * NEXT_ID);
+            self.next.set(self.shared.slot(waiting));
+            self.next_id.set(id + NEXT_ID);
             self.open.set(Rc::as_ptr(conn));
             let conn = Rc::clone(conn);
             self.opened.set(Some(Opened { conn, end }));
@@ -436,6 +481,7 @@ impl Chain {
             }
         }
         self.shared.loan.lend_count(0);
+        self.due.set(self.due.get() & !due::WAITING);
     }
 
     #[cold]
@@ -448,7 +494,7 @@ impl Chain {
     /// Posts what waits.
     #[inline(always)]
     pub fn flush(&self, face: &Face) {
-        if self.waiting() != 0 {
+        if self.has_waiting() {
             self.close(face);
             self.flush_waiting();
         }
@@ -461,10 +507,9 @@ impl Chain {
         }
     }
 
-    /// A progress begins: what waits is posted, and so are the next requests.
+    /// A progress begins: the next requests are posted at once.
     #[inline(always)]
-    pub fn begin_progress(&self, face: &Face) {
-        self.flush(face);
+    pub fn begin_progress(&self) {
         self.at_once.set(AT_ONCE);
     }
 

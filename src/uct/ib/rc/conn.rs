@@ -8,18 +8,20 @@
 use super::chain::Slot;
 use super::credits::Credits;
 use super::iface::{Face, NEXT_ID, RcIface};
+use crate::c::ucs_status_t;
 use crate::c::verbs::*;
-use crate::sys::verbs::QueuePair;
+use crate::sys::verbs::{QueuePair, refusal};
 use crate::ucs::{Result, Status};
 use crate::ucs_diag;
 use crate::uct::api::{Completion, Unpack};
-use crate::uct::base::desc::OwnedDesc;
+use crate::uct::base::desc::{DescPool, LentDesc};
 use crate::uct::base::iface::{EpBox, EpLink};
 use crate::uct::base::pending::PendingGroup;
 use crate::uct::ib::ops;
 use crate::uct::ib::wire::Header;
-use core::cell::{Cell, UnsafeCell};
+use core::cell::{Cell, RefCell, UnsafeCell};
 use core::mem::MaybeUninit;
+use core::ptr::NonNull;
 use std::rc::Rc;
 
 /// What an endpoint's queue pair can do.
@@ -37,8 +39,8 @@ pub enum State {
 /// is told.
 pub struct Work {
     pub read: Read,
-    /// What the device reads or writes.
-    pub desc: Option<OwnedDesc>,
+    /// What the device reads or writes: of the interface's copies.
+    pub desc: Option<LentDesc>,
     pub comp: Completion,
 }
 
@@ -73,7 +75,7 @@ impl Work {
 
     /// A copy is given back.
     #[inline(always)]
-    pub fn copied(desc: OwnedDesc) -> Work {
+    pub fn copied(desc: LentDesc) -> Work {
         Work {
             read: Read::Nothing,
             desc: Some(desc),
@@ -83,13 +85,14 @@ impl Work {
 
     /// Ends the operation. The user is called: no borrow is held.
     #[inline(always)]
-    pub fn finish(self, mut result: Result<()>) {
+    pub fn finish(self, copies: &DescPool, mut result: Result<()>) {
         if let Some(desc) = self.desc {
             if result.is_ok() {
                 // SAFETY: the device has written there what is to be read.
-                result = unsafe { self.read.from(desc.payload()) };
+                result = unsafe { self.read.from(copies.payload_of(&desc)) };
             }
-            drop(desc);
+            // SAFETY: of this pool.
+            unsafe { copies.give_back(desc) };
         }
         self.comp.complete(result);
     }
@@ -125,106 +128,216 @@ impl Read {
     }
 }
 
-struct Entry {
+/// The work of a request under way, in the list of its connection, or a free one.
+struct Node {
+    next: Option<NonNull<Node>>,
     /// The number of the work request.
     number: u16,
-    work: Work,
+    work: MaybeUninit<Work>,
 }
 
-/// The work of requests under way, in their order: a ring that grows, of which there is none before the first entry.
+/// Nodes that are made at a time.
+const NODES: usize = 32;
+
+/// The nodes of an interface.
+#[derive(Default)]
+pub struct WorkPool {
+    free: Cell<Option<NonNull<Node>>>,
+    all: RefCell<Vec<Box<[UnsafeCell<Node>]>>>,
+}
+
+/// A node that is in no list.
+pub struct FreeNode(NonNull<Node>);
+
+impl WorkPool {
+    /// A node, if there is a free one.
+    #[inline(always)]
+    pub fn get_free(&self) -> Option<FreeNode> {
+        let node = self.free.get()?;
+        // SAFETY: a node of `all`, which is in no list.
+        self.free.set(unsafe { node.as_ref() }.next);
+        Some(FreeNode(node))
+    }
+
+    /// A node that was not used.
+    #[cold]
+    pub fn put(&self, node: FreeNode) {
+        self.give_back(node.0);
+    }
+
+    #[inline(always)]
+    fn take(&self) -> NonNull<Node> {
+        match self.free.get() {
+            Some(node) => {
+                // SAFETY: a node of `all`, which is in no list.
+                self.free.set(unsafe { node.as_ref() }.next);
+                node
+            }
+            None => self.grow(),
+        }
+    }
+
+    #[inline(always)]
+    fn give_back(&self, mut node: NonNull<Node>) {
+        // SAFETY: as above.
+        unsafe { node.as_mut() }.next = self.free.get();
+        self.free.set(Some(node));
+    }
+
+    #[cold]
+    fn grow(&self) -> NonNull<Node> {
+        let node = || Node {
+            next: None,
+            number: 0,
+            work: MaybeUninit::uninit(),
+        };
+        let nodes: Box<[_]> = (0..NODES).map(|_| UnsafeCell::new(node())).collect();
+        // SAFETY: none is null.
+        let at = |i: usize| unsafe { NonNull::new_unchecked(nodes[i].get()) };
+        (1..NODES).for_each(|i| self.give_back(at(i)));
+        let first = at(0);
+        self.all.borrow_mut().push(nodes);
+        first
+    }
+}
+
+/// The work of requests under way, in their order. The nodes are the pool's, which they go with.
 #[derive(Default)]
 struct Works {
-    ring: UnsafeCell<Vec<MaybeUninit<Entry>>>,
-    /// The first entry, and the one behind the last; they count on and wrap.
-    first: Cell<usize>,
-    end: Cell<usize>,
+    first: Cell<Option<NonNull<Node>>>,
+    /// The last one, if there is a first.
+    last: Cell<Option<NonNull<Node>>>,
 }
 
 impl Works {
-    /// The place of an entry, in a ring that has one.
     #[inline(always)]
-    fn place(&self, at: usize) -> *mut Entry {
-        // SAFETY: no reference to the ring is kept.
-        let ring = unsafe { &mut *self.ring.get() };
-        // The length is a power of two.
-        let at = at & ring.len().wrapping_sub(1);
-        ring.as_mut_ptr().wrapping_add(at).cast()
+    fn push(&self, pool: &WorkPool, number: u16, work: Work) {
+        self.add(FreeNode(pool.take()), number, work);
     }
 
     #[inline(always)]
-    fn is_empty(&self) -> bool {
-        self.first.get() == self.end.get()
-    }
-
-    #[inline(always)]
-    fn push(&self, entry: Entry) {
-        let count = self.end.get().wrapping_sub(self.first.get());
-        // SAFETY: no reference to the ring is kept.
-        if count == unsafe { &*self.ring.get() }.len() {
-            self.grow();
+    fn add(&self, FreeNode(node): FreeNode, number: u16, work: Work) {
+        let entry = Node {
+            next: None,
+            number,
+            work: MaybeUninit::new(work),
+        };
+        // SAFETY: a node that was free.
+        unsafe { node.write(entry) };
+        match self.first.get().and(self.last.get()) {
+            // SAFETY: a node of this list.
+            Some(mut last) => unsafe { last.as_mut() }.next = Some(node),
+            None => self.first.set(Some(node)),
         }
-        let end = self.end.get();
-        // SAFETY: a free place of the ring.
-        unsafe { self.place(end).write(entry) };
-        self.end.set(end.wrapping_add(1));
+        self.last.set(Some(node));
     }
 
-    /// Makes room for twice as many.
-    #[cold]
-    fn grow(&self) {
-        let mut ring = Vec::new();
-        let count = self.end.get().wrapping_sub(self.first.get());
-        let entries = core::iter::from_fn(|| self.pop()).map(MaybeUninit::new);
-        ring.extend(entries);
-        ring.resize_with((count * 2).max(4), MaybeUninit::uninit);
-        self.first.set(0);
-        self.end.set(count);
-        // SAFETY: no reference to the ring is kept.
-        unsafe { *self.ring.get() = ring };
-    }
-
-    /// The number of the request of an entry, the first one for 0, if there are so many.
+    /// Whether the first request is complete with that of this number.
     #[inline(always)]
-    fn number(&self, at: usize) -> Option<u16> {
+    fn has_complete(&self, number: u16) -> bool {
         let first = self.first.get();
-        let is_there = at < self.end.get().wrapping_sub(first);
-        // SAFETY: an entry.
-        is_there.then(|| unsafe { (*self.place(first.wrapping_add(at))).number })
+        // SAFETY: a node of this list.
+        first.is_some_and(|node| is_complete(unsafe { node.as_ref() }.number, number))
     }
 
+    /// Takes the first one out, if its request is complete with that of this number and the next is not. Then its node has to
+    /// be given back.
     #[inline(always)]
-    fn pop(&self) -> Option<Entry> {
-        // SAFETY: there is an entry.
-        (!self.is_empty()).then(|| unsafe { self.take() })
-    }
-
-    /// Takes the first entry.
-    ///
-    /// # Safety
-    /// There must be one.
-    #[inline(always)]
-    unsafe fn take(&self) -> Entry {
-        let first = self.first.get();
-        self.first.set(first.wrapping_add(1));
-        // SAFETY: an entry, which nobody reads again.
-        unsafe { self.place(first).read() }
-    }
-
-    /// Takes the last entry back.
-    #[cold]
-    fn take_back(&self) {
-        let last = self.end.get().wrapping_sub(1);
-        if !self.is_empty() {
-            self.end.set(last);
-            // SAFETY: an entry, which nobody reads again.
-            drop(unsafe { self.place(last).read() });
+    fn take_only(&self, number: u16) -> Only {
+        let Some(node) = self.first.get() else {
+            return Only::None;
+        };
+        // SAFETY: a node of this list.
+        let first = unsafe { node.as_ref() };
+        if !is_complete(first.number, number) {
+            return Only::None;
         }
+        if let Some(next) = first.next
+            // SAFETY: a node of this list.
+            && is_complete(unsafe { next.as_ref() }.number, number)
+        {
+            return Only::Several;
+        }
+        self.first.set(first.next);
+        Only::One(Done(node))
+    }
+
+    #[inline(always)]
+    fn pop(&self, pool: &WorkPool) -> Option<Work> {
+        let node = self.first.get()?;
+        // SAFETY: a node of this list.
+        let entry = unsafe { node.read() };
+        self.first.set(entry.next);
+        pool.give_back(node);
+        // SAFETY: nodes of the list have work.
+        Some(unsafe { entry.work.assume_init() })
+    }
+
+    /// Takes the last one out.
+    #[cold]
+    fn take_back(&self, pool: &WorkPool) -> Option<Work> {
+        let all = core::iter::from_fn(|| Some((self.number()?, self.pop(pool)?)));
+        let mut all: Vec<(u16, Work)> = all.collect();
+        let (_, last) = all.pop()?;
+        for (number, work) in all {
+            self.push(pool, number, work);
+        }
+        Some(last)
+    }
+
+    /// The number of the first request.
+    fn number(&self) -> Option<u16> {
+        // SAFETY: a node of this list.
+        self.first.get().map(|node| unsafe { node.as_ref() }.number)
     }
 }
 
-impl Drop for Works {
-    fn drop(&mut self) {
-        while self.pop().is_some() {}
+/// The work of requests that are complete.
+pub enum Only {
+    None,
+    One(Done),
+    Several,
+}
+
+/// Work that is in no list. It has to be finished.
+pub struct Done(NonNull<Node>);
+
+impl Done {
+    fn work(&self) -> &Work {
+        // SAFETY: a node that was in a list has work.
+        unsafe { self.0.as_ref().work.assume_init_ref() }
+    }
+
+    /// Ends the operation. The user is called: no borrow is held.
+    #[inline(always)]
+    pub fn finish(self, face: &Face) {
+        if self.work().desc.is_some() {
+            if matches!(self.work().read, Read::Word { .. }) {
+                return self.finish_word(face);
+            }
+            return self.finish_copy(face);
+        }
+        let comp = self.work().comp;
+        face.works.give_back(self.0);
+        comp.complete(Ok(()));
+    }
+
+    /// As `finish`, of a word that was read: no user is called before the end.
+    #[inline(always)]
+    fn finish_word(self, face: &Face) {
+        // SAFETY: as in `work`; nobody reads it again.
+        let work = unsafe { self.0.as_ref().work.assume_init_read() };
+        face.works.give_back(self.0);
+        work.finish(&face.copies, Ok(()));
+    }
+
+    /// As `finish`, where something was copied or read.
+    #[inline(never)]
+    fn finish_copy(self, face: &Face) {
+        // SAFETY: as in `work`; nobody reads it again.
+        let work = unsafe { self.0.as_ref().work.assume_init_read() };
+        face.works.give_back(self.0);
+        work.finish(&face.copies, Ok(()));
     }
 }
 
@@ -252,7 +365,7 @@ pub struct Depth {
 
 pub struct Conn {
     pub pair: QueuePair,
-    pub state: Cell<State>,
+    state: Cell<State>,
     pub credits: Credits,
     pub pending: Rc<PendingGroup>,
     /// The sequence number of our first packet.
@@ -260,6 +373,8 @@ pub struct Conn {
     /// Which connection of the interface it is, as a work request names it.
     tag: u64,
     depth: Depth,
+    /// So many requests may be under way when the next is posted: none where something else has to be looked at first.
+    limit: Cell<u16>,
     /// The last request that was posted, or that may join the chain, and the last that is complete. They count on and wrap.
     posted: Cell<u16>,
     retired: Cell<u16>,
@@ -293,6 +408,7 @@ impl Conn {
             psn,
             tag,
             depth,
+            limit: Cell::new(0),
             posted: Cell::new(0),
             retired: Cell::new(0),
             silent: Cell::new(0),
@@ -306,6 +422,21 @@ impl Conn {
     /// The endpoint has its address, or is going.
     pub fn attach(&self, ep: &EpBox<RcIface>) {
         self.ep.set(Some(ep.link()));
+    }
+
+    #[inline(always)]
+    pub fn state(&self) -> State {
+        self.state.get()
+    }
+
+    pub fn set_state(&self, state: State) {
+        self.state.set(state);
+        self.set_limit();
+    }
+
+    fn set_limit(&self) {
+        let is_free = self.state() == State::Connected && !self.fenced.get();
+        self.limit.set(if is_free { self.depth.queue } else { 0 });
     }
 
     /// Requests under way, and those that may join the chain.
@@ -361,13 +492,25 @@ impl Conn {
         self.posted.set(number);
         self.silent.set(if signalled { 0 } else { silent });
         face.sends_left.set(face.sends_left.get() - 1);
-        let fence = if self.fenced.take() {
-            IBV_SEND_FENCE
-        } else {
-            0
-        };
         let flags = if signalled { IBV_SEND_SIGNALED } else { 0 };
+        let fence = self.take_fence();
         (self.tag | (u64::from(number) * NEXT_ID), fence | flags)
+    }
+
+    /// The flag of a request that waits for reads and atomics before it.
+    #[inline(always)]
+    fn take_fence(&self) -> u32 {
+        if !self.fenced.get() {
+            return 0;
+        }
+        self.set_fenced(false);
+        IBV_SEND_FENCE
+    }
+
+    #[cold]
+    fn set_fenced(&self, fenced: bool) {
+        self.fenced.set(fenced);
+        self.set_limit();
     }
 
     /// Takes the count of the last request back, which was refused.
@@ -376,7 +519,7 @@ impl Conn {
         self.posted.set(self.posted.get().wrapping_sub(1));
         // The next one asks for a completion and waits for what is before it, since this may have done so.
         self.silent.set(self.depth.moderation);
-        self.fenced.set(true);
+        self.set_fenced(true);
         face.sends_left.set(face.sends_left.get() + 1);
         self.refused(e)
     }
@@ -404,8 +547,44 @@ impl Conn {
         let slot = unsafe { slot.as_mut() };
         // SAFETY: by the caller's promise.
         unsafe { slot.send::<HAS_WORD>((request, 0), (header, word), payload, len) };
-        face.chain.joined();
-        Ok(())
+        face.chain.joined()
+    }
+
+    /// The id of a request that is posted at once, alone, and asks for nothing, which is counted then. `None`: something has to
+    /// be looked at.
+    #[inline(always)]
+    fn count_single(&self, face: &Face) -> Option<u64> {
+        let silent = self.silent.get() + 1;
+        if self.under_way() >= self.limit.get()
+            || face.sends_left.get() <= face.sends_reserve
+            || silent >= self.depth.moderation
+            || !face.chain.take_single(self.tag)
+        {
+            return None;
+        }
+        let number = self.posted.get().wrapping_add(1);
+        self.posted.set(number);
+        self.silent.set(silent);
+        face.sends_left.set(face.sends_left.get() - 1);
+        Some(self.tag | (u64::from(number) * NEXT_ID))
+    }
+
+    /// Posts the request of `count_single`, which is made.
+    #[inline(always)]
+    fn post_single(&self, face: &Face) -> Result<()> {
+        // SAFETY: nobody has a reference to the slot.
+        let request = unsafe { face.chain.single_request() };
+        // SAFETY: inline data of the slot.
+        match unsafe { self.pair.try_post(request) } {
+            Ok(()) => Ok(()),
+            Err(code) => Err(self.refused_single(face, code)),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn refused_single(&self, face: &Face, code: i32) -> Status {
+        self.uncount(face, &refusal(code))
     }
 
     /// As `send_short`, of a message that does not join others.
@@ -414,6 +593,34 @@ impl Conn {
     /// As there.
     #[inline(never)]
     unsafe fn send_other<const HAS_WORD: bool>(
+        self: &Rc<Conn>,
+        face: &Face,
+        id: u8,
+        word: u64,
+        payload: *const u8,
+        len: usize,
+    ) -> Result<()> {
+        if self.credits.is_quiet()
+            && let Some(request) = self.count_single(face)
+        {
+            self.credits.take_quiet();
+            let header = Header { id, credits: 0 };
+            // SAFETY: the owner's, who has no other reference to it.
+            let slot = unsafe { face.chain.single().as_mut() };
+            // SAFETY: by the caller's promise.
+            unsafe { slot.send::<HAS_WORD>((request, 0), (header, word), payload, len) };
+            return self.post_single(face);
+        }
+        // SAFETY: by the caller's promise.
+        unsafe { self.send_counted::<HAS_WORD>(face, id, word, payload, len) }
+    }
+
+    /// As `send_other`, where something has to be looked at.
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(never)]
+    unsafe fn send_counted<const HAS_WORD: bool>(
         self: &Rc<Conn>,
         face: &Face,
         id: u8,
@@ -461,8 +668,7 @@ impl Conn {
         let slot = unsafe { slot.as_mut() };
         // SAFETY: by the caller's promise.
         unsafe { slot.write((request, 0), (src, len), remote) };
-        face.chain.joined();
-        Ok(())
+        face.chain.joined()
     }
 
     /// As `write_short`, of a request that does not join others.
@@ -471,6 +677,28 @@ impl Conn {
     /// As there.
     #[inline(never)]
     unsafe fn write_other(
+        self: &Rc<Conn>,
+        face: &Face,
+        (src, len): (*const u8, usize),
+        remote: (u64, u32),
+    ) -> Result<()> {
+        if let Some(request) = self.count_single(face) {
+            // SAFETY: the owner's, who has no other reference to it.
+            let slot = unsafe { face.chain.single().as_mut() };
+            // SAFETY: by the caller's promise.
+            unsafe { slot.write((request, 0), (src, len), remote) };
+            return self.post_single(face);
+        }
+        // SAFETY: by the caller's promise.
+        unsafe { self.write_counted(face, (src, len), remote) }
+    }
+
+    /// As `write_other`, where something has to be looked at.
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(never)]
+    unsafe fn write_counted(
         self: &Rc<Conn>,
         face: &Face,
         (src, len): (*const u8, usize),
@@ -487,13 +715,75 @@ impl Conn {
     /// `Ok` when a request can be posted. `NO_RESOURCE`: later; else the endpoint's failure.
     #[inline]
     pub fn ready(&self, face: &Face) -> Result<()> {
-        if self.state.get() != State::Connected {
-            return Err(self.why_not());
+        if self.under_way() >= self.limit.get() || face.sends_left.get() <= 0 {
+            return self.ready_after_all(face);
+        }
+        Ok(())
+    }
+
+    /// As `ready`, where something has to be looked at.
+    #[cold]
+    fn ready_after_all(&self, face: &Face) -> Result<()> {
+        match self.state() {
+            State::Connected => {}
+            State::New => return Err(Status::NO_RESOURCE),
+            State::Cancelled => return Err(Status::CANCELED),
+            State::Failed(status) => return Err(status),
         }
         if self.under_way() >= self.depth.queue || face.sends_left.get() <= 0 {
             return Err(Status::NO_RESOURCE);
         }
         Ok(())
+    }
+
+    /// Whether a request may be posted by `post_now`.
+    #[inline(always)]
+    pub fn is_free(&self, face: &Face) -> bool {
+        self.under_way() < self.limit.get()
+            && face.sends_left.get() > 0
+            && !face.chain.has_waiting()
+    }
+
+    /// Posts a request that asks for a completion, and notes what has to be done then. Its number. An error has to be told to
+    /// `refused_now`.
+    ///
+    /// # Safety
+    /// As `post`; the endpoint has to be free.
+    #[inline(always)]
+    pub unsafe fn post_now(
+        &self,
+        face: &Face,
+        request: &mut ibv_send_wr,
+        (node, work): (FreeNode, Work),
+    ) -> core::result::Result<(), i32> {
+        let number = self.posted.get().wrapping_add(1);
+        self.posted.set(number);
+        self.silent.set(0);
+        face.sends_left.set(face.sends_left.get() - 1);
+        request.wr_id = self.tag | (u64::from(number) * NEXT_ID);
+        self.works.add(node, number, work);
+        // SAFETY: by the caller's promise.
+        unsafe { self.pair.try_post(request) }
+    }
+
+    /// The request that was just posted is refused.
+    #[cold]
+    #[inline(never)]
+    pub fn refused_now(&self, face: &Face, code: i32) -> ucs_status_t {
+        self.take_work_back(face);
+        self.uncount(face, &refusal(code)).code()
+    }
+
+    /// The last request was refused, which had work.
+    #[cold]
+    fn take_work_back(&self, face: &Face) {
+        if let Some(Work {
+            desc: Some(desc), ..
+        }) = self.works.take_back(&face.works)
+        {
+            // SAFETY: work has descriptors of this pool.
+            unsafe { face.copies.give_back(desc) };
+        }
     }
 
     /// As `ready`, for two requests.
@@ -513,15 +803,6 @@ impl Conn {
             return Err(Status::NO_RESOURCE);
         }
         Ok(())
-    }
-
-    #[cold]
-    fn why_not(&self) -> Status {
-        match self.state.get() {
-            State::New | State::Connected => Status::NO_RESOURCE,
-            State::Cancelled => Status::CANCELED,
-            State::Failed(status) => status,
-        }
     }
 
     /// Posts a request and notes what has to be done when it is complete.
@@ -544,13 +825,12 @@ impl Conn {
         let has_work = work.is_some();
         // Before the call, over which it had to be kept otherwise.
         if let Some(work) = work {
-            let number = self.posted.get();
-            self.works.push(Entry { number, work });
+            self.works.push(&face.works, self.posted.get(), work);
         }
         // SAFETY: by the caller's promise.
         if let Err(e) = unsafe { self.pair.post(request) } {
             if has_work {
-                self.works.take_back();
+                self.take_work_back(face);
             }
             return Err(self.uncount(face, &e));
         }
@@ -580,12 +860,18 @@ impl Conn {
         self.last_read.set(self.posted.get());
     }
 
+    /// The request that is posted next reads.
+    #[inline(always)]
+    pub fn note_next_read(&self) {
+        self.last_read.set(self.posted.get().wrapping_add(1));
+    }
+
     /// What is posted from now on is done after all that was posted before. Only reads and atomics may be overtaken.
     pub fn fence(&self, face: &Face) {
         face.chain.close(face);
         let reads = self.last_read.get().wrapping_sub(self.retired.get());
         if reads != 0 && reads <= self.under_way() {
-            self.fenced.set(true);
+            self.set_fenced(true);
         }
     }
 
@@ -613,9 +899,8 @@ impl Conn {
             return self.post_marker(face, comp);
         }
         if !comp.is_none() {
-            let number = self.posted.get();
             let work = Work::tell(comp);
-            self.works.push(Entry { number, work });
+            self.works.push(&face.works, self.posted.get(), work);
         }
         Ok(())
     }
@@ -630,9 +915,9 @@ impl Conn {
 
     /// Ends all transfers on the user's behalf. `false`: nothing was under way; else `comp` hears when all has ended.
     pub fn cancel(&self, face: &Face, comp: Completion) -> Result<bool> {
-        if self.state.get() == State::Connected {
+        if self.state() == State::Connected {
             face.chain.flush(face);
-            self.state.set(State::Cancelled);
+            self.set_state(State::Cancelled);
             self.pending.suspend();
             if let Err(e) = self.pair.stop() {
                 ucs_diag!(
@@ -648,11 +933,11 @@ impl Conn {
                 return Ok(true);
             }
         }
-        if self.state.get() == State::New {
-            self.state.set(State::Cancelled);
+        if self.state() == State::New {
+            self.set_state(State::Cancelled);
             self.pending.suspend();
         }
-        if self.under_way() == 0 || matches!(self.state.get(), State::Failed(_)) {
+        if self.under_way() == 0 || matches!(self.state(), State::Failed(_)) {
             return Ok(false);
         }
         self.mark(face, comp)?;
@@ -660,10 +945,10 @@ impl Conn {
     }
 
     /// Counts requests off, up to `number`; `false` for a completion of a queue pair that was there before.
-    #[inline]
+    #[inline(always)]
     pub fn retire(&self, face: &Face, number: u16) -> bool {
         let count = number.wrapping_sub(self.retired.get());
-        if count == 0 || count > self.under_way() {
+        if count.wrapping_sub(1) >= self.under_way() {
             return false;
         }
         self.retired.set(number);
@@ -675,40 +960,26 @@ impl Conn {
     /// Whether something has to be done as the requests up to `number` are complete.
     #[inline(always)]
     pub fn has_work(&self, number: u16) -> bool {
-        self.works
-            .number(0)
-            .is_some_and(|at| is_complete(at, number))
+        self.works.has_complete(number)
     }
 
-    /// As `has_work`, beside what has to be done first.
+    /// What has to be done as the requests up to `number` are complete, if it is one thing.
     #[inline(always)]
-    pub fn has_more_work(&self, number: u16) -> bool {
-        self.works
-            .number(1)
-            .is_some_and(|at| is_complete(at, number))
+    pub fn only_work(&self, number: u16) -> Only {
+        self.works.take_only(number)
     }
 
     /// What has to be done next.
-    pub fn next_work(&self) -> Option<Work> {
-        Some(self.works.pop()?.work)
-    }
-
-    /// As `next_work`.
-    ///
-    /// # Safety
-    /// There must be something.
-    #[inline(always)]
-    pub unsafe fn take_work(&self) -> Work {
-        // SAFETY: by the caller's promise.
-        unsafe { self.works.take() }.work
+    pub fn next_work(&self, face: &Face) -> Option<Work> {
+        self.works.pop(&face.works)
     }
 
     /// A request has completed with an error; the queue pair has stopped.
     #[cold]
     pub fn complete_failed(self: &Rc<Conn>, face: &Face, number: u16, status: u32) {
         if self.retire(face, number) {
-            match self.state.get() {
-                State::Cancelled => self.finish_all(Status::CANCELED),
+            match self.state() {
+                State::Cancelled => self.finish_all(face, Status::CANCELED),
                 State::Failed(_) => {}
                 State::New | State::Connected => {
                     ucs_diag!(
@@ -725,18 +996,18 @@ impl Conn {
     /// The endpoint can be used no more: ends what is under way and tells the user.
     #[cold]
     pub fn fail(self: &Rc<Conn>, face: &Face, status: Status) {
-        if matches!(self.state.get(), State::Failed(_)) {
+        if matches!(self.state(), State::Failed(_)) {
             return;
         }
         face.chain.flush(face);
-        self.state.set(State::Failed(status));
+        self.set_state(State::Failed(status));
         if let Err(e) = self.pair.stop() {
             ucs_diag!(
                 "rc_verbs: queue pair {}: it cannot be stopped: {e}",
                 self.pair.number()
             );
         }
-        self.finish_all(status);
+        self.finish_all(face, status);
         // `None` once the endpoint is going, which the user may have done in a callback right now.
         if let Some(ep) = self.ep.get() {
             if ep.face().base.params.err_handler.is_some() {
@@ -747,9 +1018,9 @@ impl Conn {
         }
     }
 
-    fn finish_all(&self, status: Status) {
-        while let Some(work) = self.next_work() {
-            work.finish(Err(status));
+    fn finish_all(&self, face: &Face, status: Status) {
+        while let Some(work) = self.next_work(face) {
+            work.finish(&face.copies, Err(status));
         }
     }
 
@@ -758,7 +1029,7 @@ impl Conn {
         self.ep.set(None);
         self.pending.close();
         face.chain.leave(face, self.tag);
-        self.state.set(State::Cancelled);
+        self.set_state(State::Cancelled);
         if let Err(e) = self.pair.stop() {
             ucs_diag!(
                 "rc_verbs: queue pair {}: it cannot be stopped: {e}",
@@ -766,7 +1037,7 @@ impl Conn {
             );
         }
         self.retire(face, self.posted.get());
-        self.finish_all(Status::CANCELED);
+        self.finish_all(face, Status::CANCELED);
     }
 }
 
@@ -786,32 +1057,38 @@ fn meaning(status: u32) -> Status {
 mod tests {
     use super::*;
 
-    /// Flushes come and go in a ring whose ends are anywhere when it grows.
+    /// Work comes and goes, in more nodes than are made at once.
     #[test]
     fn work_is_done_in_order() {
-        let works = Works::default();
+        let (works, pool) = (Works::default(), WorkPool::default());
         let (mut pushed, mut popped) = (0, 0);
+        let pop = || {
+            let number = works.number();
+            works.pop(&pool).and(number)
+        };
         for round in 0..200 {
             for _ in 0..1 + round % 7 {
-                let work = Work::tell(Completion::NONE);
-                works.push(Entry {
-                    number: pushed,
-                    work,
-                });
+                works.push(&pool, pushed, Work::tell(Completion::NONE));
                 pushed += 1;
             }
             for _ in 0..round % 6 {
                 if popped < pushed {
-                    assert_eq!(works.number(0), Some(popped));
-                    assert_eq!(works.pop().map(|entry| entry.number), Some(popped));
+                    assert!(
+                        works.has_complete(popped) && !works.has_complete(popped.wrapping_sub(1))
+                    );
+                    assert_eq!(pop(), Some(popped));
                     popped += 1;
                 }
             }
+            assert!(works.take_back(&pool).is_some() == (popped < pushed));
+            pushed -= u16::from(popped < pushed);
         }
-        while let Some(entry) = works.pop() {
-            assert_eq!(entry.number, popped);
+        while let Some(number) = pop() {
+            assert_eq!(number, popped);
             popped += 1;
         }
-        assert!(popped == pushed && works.is_empty() && works.number(0).is_none());
+        assert!(popped == pushed && !works.has_complete(popped));
+        let nodes = pool.all.borrow().len() * NODES;
+        assert!(usize::from(pushed) > nodes, "{nodes} nodes are used again");
     }
 }

@@ -60,7 +60,7 @@ impl RcIface {
             rnr_timer: s.rnr_timer,
         };
         conn.pair.connect(&route)?;
-        conn.state.set(State::Connected);
+        conn.set_state(State::Connected);
         Ok(())
     }
 
@@ -87,7 +87,7 @@ impl RcIface {
 
     /// What a connection's peer is told when this end goes, if it is known.
     pub fn close_message(&self, link: &Link) -> Option<Message> {
-        let kind = match link.conn.state.get() {
+        let kind = match link.conn.state() {
             State::Failed(_) => Kind::Reset,
             _ => Kind::Close,
         };
@@ -266,7 +266,7 @@ impl RcIface {
             Rc::clone(&link.conn)
         };
         // The user may have ended all transfers meanwhile.
-        if conn.state.get() != State::New {
+        if conn.state() != State::New {
             return;
         }
         let connected = face
@@ -308,7 +308,7 @@ impl RcIface {
                     links.get(&number).map(|link| Rc::clone(&link.conn))
                 };
                 if let Some(conn) = conn
-                    && conn.state.get() == State::Connected
+                    && conn.state() == State::Connected
                     && let Err(status) = conn.probe(face, Completion::NONE)
                     && status != Status::NO_RESOURCE
                 {
@@ -352,8 +352,7 @@ impl RcIface {
     /// The peer of a connection that has failed is told. A passive connection goes.
     #[cold]
     pub fn note_failed(face: &Face, conn: &Rc<Conn>) {
-        let (State::Failed(status), Some(connector)) = (conn.state.get(), face.connector.get())
-        else {
+        let (State::Failed(status), Some(connector)) = (conn.state(), face.connector.get()) else {
             return;
         };
         let number = conn.pair.number();

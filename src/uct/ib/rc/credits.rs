@@ -67,6 +67,13 @@ impl Credits {
         }
     }
 
+    /// Whether a message may be sent, and has nothing to say.
+    #[inline(always)]
+    pub fn is_quiet(&self) -> bool {
+        let left = self.left.get();
+        left != 0 && left - 1 != self.next_ask.get() && !self.owed.get()
+    }
+
     /// How many messages have nothing to say, before the next that has.
     pub fn quiet(&self) -> u32 {
         let (left, next) = (self.left.get(), self.next_ask.get());

@@ -1,6 +1,6 @@
 //! The `rc_verbs` endpoint: it checks what the user gives and makes work requests of it.
 
-use super::conn::{Conn, Read, Signal, State, Work};
+use super::conn::{Conn, FreeNode, Read, Signal, State, Work};
 use super::iface::{COPY_OFFSET, Face, RcIface};
 use super::wire::decode_iface;
 use crate::c::verbs::*;
@@ -8,7 +8,7 @@ use crate::c::*;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use crate::uct::api::{Completion, Pack, Posted, Unpack};
-use crate::uct::base::desc::OwnedDesc;
+use crate::uct::base::desc::{Desc, LentDesc};
 use crate::uct::base::iface::EpBox;
 use crate::uct::base::iov::Iov;
 use crate::uct::base::params::{EpParams, GivenAddress};
@@ -67,7 +67,7 @@ impl RcEp {
         let device = read_device(device)?;
         let peer = addr.bytes().and_then(|bytes| EpAddr::decode(&bytes));
         let peer = peer.ok_or(Status::INVALID_ADDR)?;
-        if ep.conn.state.get() != State::New || face.is_linked(&ep.conn) {
+        if ep.conn.state() != State::New || face.is_linked(&ep.conn) {
             ucs_error!("rc_verbs: the endpoint is connected already");
             return Err(Status::ALREADY_EXISTS);
         }
@@ -171,12 +171,12 @@ impl RcEp {
             unsafe { ep.conn.send_short::<false>(face, id, 0, at, len) }?;
             return Ok(len);
         }
-        RcEp::send_copy(ep, id, desc.own(), len)
+        RcEp::send_copy(ep, id, desc, len)
     }
 
     /// Sends a copy, which is too long for a slot of the chain.
     #[inline(never)]
-    fn send_copy(ep: &Ep, id: u8, desc: OwnedDesc, len: usize) -> Result<usize> {
+    fn send_copy(ep: &Ep, id: u8, desc: Desc<'_>, len: usize) -> Result<usize> {
         let face = ep.face();
         if len > face.max_bcopy() {
             ucs_error!("am_bcopy: {len} bytes were packed where the limit is smaller");
@@ -194,7 +194,7 @@ impl RcEp {
         // SAFETY: nobody else uses it until it is posted.
         let parts = unsafe { face.request.parts() };
         parts.one(ops::entry(start, HEADER_LEN + len, desc.key()));
-        let work = Some(Work::copied(desc));
+        let work = Some(Work::copied(desc.lend()));
         // SAFETY: the copy is part of the work.
         unsafe { ep.conn.post(face, parts.send(0), Signal::Sometimes, work) }?;
         Ok(len)
@@ -217,7 +217,7 @@ impl RcEp {
             return Err(Status::INVALID_PARAM);
         }
         ep.conn.ready_for_message(face)?;
-        let desc = face.copies.get_registered()?.own();
+        let desc = face.copies.get_registered()?;
         let start = desc.payload();
         let credits = ep.conn.credits.take();
         // SAFETY: the copy has room for both headers.
@@ -229,7 +229,7 @@ impl RcEp {
             core::ptr::copy_nonoverlapping(header.as_ptr(), rest, header.len());
         }
         parts.set_first(ops::entry(start, HEADER_LEN + header.len(), desc.key()));
-        RcEp::post_user(ep, parts.send(0), Some(desc), comp)
+        RcEp::post_user(ep, parts.send(0), Some(desc.lend()), comp)
     }
 
     /// Posts a request that reads the user's memory.
@@ -237,7 +237,7 @@ impl RcEp {
     fn post_user(
         ep: &Ep,
         request: &mut ibv_send_wr,
-        header: Option<OwnedDesc>,
+        header: Option<LentDesc>,
         comp: Completion,
     ) -> Result<Posted> {
         let signal = if comp.is_none() {
@@ -317,15 +317,119 @@ impl RcEp {
             return Ok(len);
         }
         ep.conn.ready(face)?;
-        let desc = desc.own();
         // SAFETY: nobody else uses it until it is posted.
         let parts = unsafe { face.request.parts() };
         parts.one(ops::entry(at, len, desc.key()));
         let request = parts.write(remote, rkey, 0);
-        let work = Some(Work::copied(desc));
+        let work = Some(Work::copied(desc.lend()));
         // SAFETY: the copy is part of the work.
         unsafe { ep.conn.post(face, request, Signal::Sometimes, work) }?;
         Ok(len)
+    }
+
+    /// Posts a request that asks for a completion, of an endpoint that is free: the answer to the user.
+    ///
+    /// # Safety
+    /// As `Conn::post_now`.
+    #[inline(always)]
+    unsafe fn post_now(
+        ep: &Ep,
+        (conn, face): (&Conn, &Face),
+        request: &mut ibv_send_wr,
+        work: (FreeNode, Work),
+    ) -> Option<ucs_status_t> {
+        // SAFETY: by the caller's promise.
+        Some(match unsafe { conn.post_now(face, request, work) } {
+            Ok(()) => UCS_INPROGRESS,
+            Err(code) => RcEp::refused_now(ep, code),
+        })
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn refused_now(ep: &Ep, code: i32) -> ucs_status_t {
+        ep.conn.refused_now(ep.face(), code)
+    }
+
+    /// As `put_zcopy`, where nothing has to be looked at.
+    #[inline(always)]
+    pub fn put_zcopy_now(
+        ep: &Ep,
+        block: &uct_iov_t,
+        (remote, rkey): (u64, u32),
+        comp: Completion,
+    ) -> Option<ucs_status_t> {
+        let (face, conn) = (ep.face(), &*ep.conn);
+        let key = ops::key_of_one(block, face.port.max_message)?;
+        if comp.is_none() || !conn.is_free(face) {
+            return None;
+        }
+        let node = face.works.get_free()?;
+        // SAFETY: nobody else uses it until it is posted.
+        let parts = unsafe { face.request.parts() };
+        parts.one(ops::entry(block.buffer.cast(), block.length, key));
+        let request = parts.write(remote, rkey, IBV_SEND_SIGNALED);
+        // SAFETY: it is free. The user's memory is the device's until the completion is told, or a flush.
+        unsafe { RcEp::post_now(ep, (conn, face), request, (node, Work::tell(comp))) }
+    }
+
+    /// As `get_bcopy`, where nothing has to be looked at.
+    #[inline(always)]
+    pub fn get_bcopy_now(
+        ep: &Ep,
+        unpack: Unpack,
+        len: usize,
+        (remote, rkey): (u64, u32),
+        comp: Completion,
+    ) -> Option<ucs_status_t> {
+        let (face, conn) = (ep.face(), &*ep.conn);
+        if len.wrapping_sub(1) >= face.settings.segment || !conn.is_free(face) {
+            return None;
+        }
+        let (node, desc) = face.node_and_copy()?;
+        // SAFETY: nobody else uses it until it is posted.
+        let parts = unsafe { face.request.parts() };
+        parts.one(ops::entry(desc.payload(), len, desc.key()));
+        let request = parts.read(remote, rkey, IBV_SEND_SIGNALED);
+        conn.note_next_read();
+        // At most a segment.
+        let len = len as u32;
+        let work = Work {
+            read: Read::Bytes { unpack, len },
+            desc: Some(desc.lend()),
+            comp,
+        };
+        // SAFETY: it is free; the buffer is part of the work.
+        unsafe { RcEp::post_now(ep, (conn, face), request, (node, work)) }
+    }
+
+    /// As `fetch`, of an addition where nothing has to be looked at.
+    #[inline(always)]
+    pub fn fetch_add_now(
+        ep: &Ep,
+        value: u64,
+        to: *mut u64,
+        (remote, rkey): (u64, u32),
+        comp: Completion,
+    ) -> Option<ucs_status_t> {
+        let (face, conn) = (ep.face(), &*ep.conn);
+        RcEp::check_atomic(face, remote).ok()?;
+        if !conn.is_free(face) {
+            return None;
+        }
+        let (node, desc) = face.node_and_copy()?;
+        // SAFETY: nobody else uses it until it is posted.
+        let parts = unsafe { face.request.parts() };
+        parts.one(ops::entry(desc.payload(), size_of::<u64>(), desc.key()));
+        let request = parts.atomic((value, None), (remote, rkey), IBV_SEND_SIGNALED);
+        conn.note_next_read();
+        let work = Work {
+            read: Read::Word { to },
+            desc: Some(desc.lend()),
+            comp,
+        };
+        // SAFETY: it is free; the buffer is part of the work.
+        unsafe { RcEp::post_now(ep, (conn, face), request, (node, work)) }
     }
 
     pub fn put_zcopy(
@@ -362,7 +466,7 @@ impl RcEp {
             return Err(Status::INVALID_PARAM);
         }
         conn.ready(face)?;
-        let desc = face.copies.get_registered()?.own();
+        let desc = face.copies.get_registered()?;
         if len == 0 {
             // SAFETY: no byte is read.
             unsafe { unpack.unpack_from(desc.payload(), 0) };
@@ -371,12 +475,12 @@ impl RcEp {
         // SAFETY: nobody else uses it until it is posted.
         let parts = unsafe { face.request.parts() };
         parts.one(ops::entry(desc.payload(), len, desc.key()));
-        let request = parts.read(remote, rkey);
+        let request = parts.read(remote, rkey, 0);
         // At most a segment.
         let len = len as u32;
         let work = Some(Work {
             read: Read::Bytes { unpack, len },
-            desc: Some(desc),
+            desc: Some(desc.lend()),
             comp,
         });
         // SAFETY: the buffer is part of the work.
@@ -403,7 +507,7 @@ impl RcEp {
         if total == 0 {
             return Ok(Posted::Done);
         }
-        let posted = RcEp::post_user(ep, parts.read(remote, rkey), None, comp)?;
+        let posted = RcEp::post_user(ep, parts.read(remote, rkey, 0), None, comp)?;
         ep.conn.note_read();
         Ok(posted)
     }
@@ -419,18 +523,18 @@ impl RcEp {
     ) -> Result<Posted> {
         let face = ep.face();
         ep.conn.ready_for_two(face)?;
-        let desc = face.copies.get_registered()?.own();
+        let desc = face.copies.get_registered()?;
         if RcEp::get_zcopy(ep, iov, remote, rkey, Completion::NONE)? == Posted::Done {
             return Ok(Posted::Done);
         }
         // SAFETY: nobody else uses it until it is posted.
         let parts = unsafe { face.request.parts() };
         parts.one(ops::entry(desc.payload(), size_of::<u64>(), desc.key()));
-        let request = parts.read(guard.at, guard.rkey as u32);
+        let request = parts.read(guard.at, guard.rkey as u32, 0);
         let value = guard.value;
         let work = Some(Work {
             read: Read::Epoch { value },
-            desc: Some(desc),
+            desc: Some(desc.lend()),
             comp,
         });
         // SAFETY: the buffer is part of the work.
@@ -444,6 +548,7 @@ impl RcEp {
     }
 
     /// `Ok` where the device has atomics and the word is aligned.
+    #[inline(always)]
     fn check_atomic(face: &Face, remote: u64) -> Result<()> {
         if !face.domain.has_atomics() {
             return Err(Status::UNSUPPORTED);
@@ -462,7 +567,7 @@ impl RcEp {
         // SAFETY: nobody else uses it until it is posted.
         let parts = unsafe { face.request.parts() };
         parts.one(ops::entry(scrap, size_of::<u64>(), key));
-        let request = parts.atomic(value, None, remote, rkey);
+        let request = parts.atomic((value, None), (remote, rkey), 0);
         // SAFETY: the buffer lives as long as the interface, and nobody reads it.
         unsafe { ep.conn.post(face, request, Signal::Sometimes, None) }?;
         ep.conn.note_read();
@@ -470,7 +575,6 @@ impl RcEp {
     }
 
     /// An addition, or with `swap` a swap of what equals `operand`; `to` gets the word that was there.
-    #[inline(always)]
     pub fn fetch(
         ep: &Ep,
         operand: u64,
@@ -482,14 +586,14 @@ impl RcEp {
         let (face, conn) = (ep.face(), &*ep.conn);
         RcEp::check_atomic(face, remote)?;
         conn.ready(face)?;
-        let desc = face.copies.get_registered()?.own();
+        let desc = face.copies.get_registered()?;
         // SAFETY: nobody else uses it until it is posted.
         let parts = unsafe { face.request.parts() };
         parts.one(ops::entry(desc.payload(), size_of::<u64>(), desc.key()));
-        let request = parts.atomic(operand, swap, remote, rkey);
+        let request = parts.atomic((operand, swap), (remote, rkey), 0);
         let work = Some(Work {
             read: Read::Word { to },
-            desc: Some(desc),
+            desc: Some(desc.lend()),
             comp,
         });
         // SAFETY: the buffer is part of the work.
@@ -514,7 +618,7 @@ impl RcEp {
         } else if flags & UCT_FLUSH_FLAG_REMOTE != 0 {
             return Err(Status::UNSUPPORTED);
         } else {
-            if let State::Failed(status) = conn.state.get() {
+            if let State::Failed(status) = conn.state() {
                 return Err(status);
             }
             if !conn.pending.is_empty() {

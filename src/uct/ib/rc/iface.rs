@@ -1,7 +1,7 @@
 //! The `rc_verbs` interface: its queues, its connections, its attributes.
 
 use super::chain::{Chain, DATA};
-use super::conn::{Conn, Depth, State};
+use super::conn::{Conn, Depth, FreeNode, State, WorkPool};
 use super::connector::{self, Connector};
 use super::credits::{Credits, Limits};
 use super::ep::RcEp;
@@ -19,7 +19,7 @@ use crate::ucs::sync::{AtomicBool, Ordering};
 use crate::ucs::{Events, Failure, Result, Status};
 use crate::ucs_error;
 use crate::uct::api::{AtomicOp, AtomicWord, Completion, Iface, Pack, Posted, Unpack};
-use crate::uct::base::desc::{DescPool, OwnedDesc};
+use crate::uct::base::desc::{Desc, DescPool, OwnedDesc};
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
 use crate::uct::base::params::{EpParams, GivenAddress, IfaceParams};
@@ -61,6 +61,8 @@ pub struct RcIface {
     pub rx: Rx,
     /// Buffers of copied sends and of what is read.
     pub copies: DescPool,
+    /// What has to be done as requests are complete.
+    pub(super) works: WorkPool,
     /// Where words come to that nobody asked for.
     scrap: OnceCell<OwnedDesc>,
     pub domain: Arc<Domain>,
@@ -83,12 +85,10 @@ pub struct RcIface {
     pub pending: PendingQueue,
     /// Completions that were taken off and are not handled yet.
     pub(super) held: RefCell<VecDeque<ibv_wc>>,
-    /// There may be something in `held` or in `grants`.
-    pub(super) has_more: Cell<bool>,
     /// Connections that owe a grant and could not send it.
     pub(super) grants: RefCell<VecDeque<Rc<Conn>>>,
-    /// Handlers that poll must not overtake.
-    pub(super) polling: Cell<bool>,
+    /// The connection whose request was last seen to be complete, and its tag.
+    pub(super) last_sender: Cell<(u64, *const Conn)>,
     /// The next poll has to look for what no completion tells of.
     pub(super) attention: Arc<AtomicBool>,
     /// The queue pair whose message is being handled.
@@ -97,6 +97,9 @@ pub struct RcIface {
     pub(super) failure_told: Cell<bool>,
     events: OnceCell<EventSet>,
 }
+
+/// No connection has this tag.
+const NO_SENDER: (u64, *const Conn) = (0, core::ptr::null());
 
 /// No queue pair of ours: 0 is the subnet manager's.
 pub(super) const NO_PAIR: u32 = 0;
@@ -116,6 +119,8 @@ struct EventSet {
 /// The ids of two requests of a connection, one after the other, differ by so much: bit 0 is set for sends.
 pub(super) const NEXT_ID: u64 = 1 << 1;
 /// The numbers in a request's id, above bit 0 and 16 bits that number the request.
+/// The bits that number the request.
+pub(super) const NUMBER: u64 = 0xffff << 1;
 pub(super) const SLOT_SHIFT: u32 = 17;
 pub(super) const SLOT_BITS: u32 = 22;
 pub(super) const GENERATION_SHIFT: u32 = SLOT_SHIFT + SLOT_BITS;
@@ -200,6 +205,7 @@ impl RcIface {
             rx: Rx::new(receive, buffers, settings.segment, receive_queue),
             queue,
             copies,
+            works: WorkPool::default(),
             scrap: OnceCell::new(),
             partition: port.partition_index(&domain.device, settings.path.partition)?,
             domain: Arc::clone(domain),
@@ -216,15 +222,25 @@ impl RcIface {
             settings,
             pending: PendingQueue::new(),
             held: RefCell::new(VecDeque::new()),
-            has_more: Cell::new(false),
             grants: RefCell::new(VecDeque::new()),
-            polling: Cell::new(false),
+            last_sender: Cell::new(NO_SENDER),
             attention,
             receiving: Cell::new(NO_PAIR),
             failure_told: Cell::new(false),
             events: OnceCell::new(),
         };
         Ok(IfaceBox::open(NAME, device, worker, params, tl))
+    }
+
+    /// What a request takes that reads into a copy, if it is there.
+    #[inline(always)]
+    pub(super) fn node_and_copy(&self) -> Option<(FreeNode, Desc<'_>)> {
+        let node = self.works.get_free()?;
+        let Some(desc) = self.copies.get_free() else {
+            self.works.put(node);
+            return None;
+        };
+        Some((node, desc))
     }
 
     /// Most bytes of a message: its segment without the header.
@@ -328,6 +344,7 @@ impl RcIface {
         let is_it = |other: &Rc<Conn>| Rc::ptr_eq(other, conn);
         face.by_pair.borrow_mut().remove(&conn.pair.number());
         face.grants.borrow_mut().retain(|other| !is_it(other));
+        face.last_sender.set(NO_SENDER);
         let mut conns = face.conns.borrow_mut();
         let at = conns
             .iter()
@@ -374,7 +391,7 @@ impl RcIface {
         let all: Vec<Rc<Conn>> = face.by_pair.borrow().values().map(Rc::clone).collect();
         let mut busy = false;
         for conn in all {
-            if conn.state.get() == State::Connected && !conn.is_passive {
+            if conn.state() == State::Connected && !conn.is_passive {
                 busy |= conn.flush(face, Completion::NONE)?;
             }
         }
@@ -547,6 +564,42 @@ impl Iface for RcIface {
         RcEp::put_bcopy(ep, pack, remote, rkey as u32)
     }
 
+    #[inline(always)]
+    unsafe fn put_zcopy_now(
+        ep: &EpBox<Self>,
+        block: &uct_iov_t,
+        remote: u64,
+        rkey: uct_rkey_t,
+        comp: Completion,
+    ) -> Option<ucs_status_t> {
+        RcEp::put_zcopy_now(ep, block, (remote, rkey as u32), comp)
+    }
+
+    #[inline(always)]
+    unsafe fn get_bcopy_now(
+        ep: &EpBox<Self>,
+        unpack: Unpack,
+        len: usize,
+        remote: u64,
+        rkey: uct_rkey_t,
+        comp: Completion,
+    ) -> Option<ucs_status_t> {
+        RcEp::get_bcopy_now(ep, unpack, len, (remote, rkey as u32), comp)
+    }
+
+    #[inline(always)]
+    unsafe fn fetch_add_now<W: AtomicWord>(
+        ep: &EpBox<Self>,
+        value: W,
+        result: *mut W,
+        remote: u64,
+        rkey: uct_rkey_t,
+        comp: Completion,
+    ) -> Option<ucs_status_t> {
+        let value = value.as_u64()?;
+        RcEp::fetch_add_now(ep, value, result.cast(), (remote, rkey as u32), comp)
+    }
+
     unsafe fn put_zcopy(
         ep: &EpBox<Self>,
         iov: Iov<'_>,
@@ -716,7 +769,7 @@ impl InternalIface for RcIface {
     fn reject_sender(face: &Face) -> bool {
         let pair = face.receiving.get();
         let conn = face.by_pair.borrow().get(&pair).map(Rc::clone);
-        let is_open = |conn: &Rc<Conn>| matches!(conn.state.get(), State::New | State::Connected);
+        let is_open = |conn: &Rc<Conn>| matches!(conn.state(), State::New | State::Connected);
         let Some(conn) = conn.filter(|conn| conn.is_passive && is_open(conn)) else {
             return false;
         };

@@ -143,7 +143,7 @@ impl RcIface {
         };
         for conn in conns {
             // A callback may have closed it meanwhile.
-            if matches!(conn.state.get(), State::New | State::Connected) {
+            if matches!(conn.state(), State::New | State::Connected) {
                 RcIface::fail(face, &conn, status);
             }
         }

@@ -1,15 +1,14 @@
 //! Polling: completions become deliveries and ends of operations, grants leave, pending requests are served.
 
-use super::conn::{Conn, Signal, State};
+use super::conn::{Conn, Only, Signal, State};
 use super::connector::Connector;
-use super::iface::{Face, GENERATION_SHIFT, NO_PAIR, RcIface, SLOT_BITS, SLOT_SHIFT, Slot};
+use super::iface::{Face, GENERATION_SHIFT, NO_PAIR, NUMBER, RcIface, SLOT_BITS, SLOT_SHIFT, Slot};
 use crate::c::verbs::*;
 use crate::sys::verbs::Completions;
 use crate::ucs::Status;
 use crate::ucs::sync::Ordering;
 use crate::uct::ib::wire::{GRANT_ONLY, Header};
 use crate::{ucs_diag, ucs_error};
-use core::cell::RefCell;
 use std::rc::Rc;
 
 /// Completions that are taken off at a time.
@@ -27,14 +26,14 @@ fn find(conns: &[Slot], wr_id: u64) -> Option<&Rc<Conn>> {
     slot.conn.as_ref().filter(|_| same)
 }
 
-/// As `find`, without a guard.
-///
-/// # Safety
-/// The connections may not change while the answer is used.
-#[inline(always)]
-unsafe fn find_unguarded(conns: &RefCell<Vec<Slot>>, wr_id: u64) -> Option<&Rc<Conn>> {
-    // SAFETY: by the caller's promise.
-    find(unsafe { conns.try_borrow_unguarded() }.ok()?, wr_id)
+/// What a progress has to do beside polling, in `Chain::due`.
+pub(super) mod due {
+    /// One is under way: handlers that poll must not overtake.
+    pub const POLLING: u8 = 1;
+    /// There may be something in `held` or in `grants`.
+    pub const MORE: u8 = 2;
+    /// Requests wait in the chain.
+    pub const WAITING: u8 = 4;
 }
 
 impl RcIface {
@@ -50,7 +49,12 @@ impl RcIface {
     #[cold]
     pub fn hold(&self, completions: &[ibv_wc]) {
         self.held.borrow_mut().extend(completions);
-        self.has_more.set(true);
+        self.note_more();
+    }
+
+    /// There is something in `held` or in `grants`.
+    fn note_more(&self) {
+        self.chain.due.set(self.chain.due.get() | due::MORE);
     }
 
     fn conn_of(&self, wr_id: u64) -> Option<Rc<Conn>> {
@@ -68,7 +72,7 @@ impl RcIface {
         face.chain.close(face);
         if conn.credits.heard(said) {
             face.grants.borrow_mut().push_back(conn);
-            face.has_more.set(true);
+            face.note_more();
         }
     }
 
@@ -87,7 +91,7 @@ impl RcIface {
                 face.grants.borrow_mut().push_back(conn);
                 continue;
             }
-            if conn.state.get() != State::Connected {
+            if conn.state() != State::Connected {
                 continue;
             }
             let header = Header {
@@ -102,42 +106,51 @@ impl RcIface {
     }
 
     /// A work request was sent, and all before it of its queue pair.
-    #[inline(always)]
+    #[inline(never)]
     fn sent(face: &Face, completion: &ibv_wc) {
-        let (id, number) = (completion.wr_id, (completion.wr_id >> 1) as u16);
-        // SAFETY: no connection comes or goes before the user is called.
-        let Some(conn) = (unsafe { find_unguarded(&face.conns, id) }) else {
-            RcIface::sent_by_none(face, completion);
+        let id = completion.wr_id;
+        let (tag, conn) = face.last_sender.get();
+        if id & !NUMBER != tag {
+            return RcIface::sent_by_another(face, completion);
+        }
+        // SAFETY: the interface has it until `forget`, and the user is not called before the last use.
+        let conn = unsafe { &*conn };
+        let number = (id >> 1) as u16;
+        if !conn.retire(face, number) {
+            return;
+        }
+        match conn.only_work(number) {
+            Only::None => {}
+            Only::One(work) => work.finish(face),
+            Only::Several => RcIface::finish_all(face, id),
+        }
+    }
+
+    /// As `sent`, of another connection than that of the completion before.
+    #[inline(never)]
+    fn sent_by_another(face: &Face, completion: &ibv_wc) {
+        let id = completion.wr_id;
+        match face.conn_of(id) {
+            Some(conn) => {
+                face.last_sender.set((id & !NUMBER, Rc::as_ptr(&conn)));
+                drop(conn);
+                RcIface::sent(face, completion);
+            }
+            None if Connector::is_ours(id) => RcIface::sent_datagram(face, completion),
+            None => {}
+        }
+    }
+
+    /// Does what has to be done as requests up to this are complete.
+    #[inline(never)]
+    fn finish_all(face: &Face, id: u64) {
+        let (Some(conn), number) = (face.conn_of(id), (id >> 1) as u16) else {
             return;
         };
-        if !conn.retire(face, number) || !conn.has_work(number) {
-            return;
-        }
-        if conn.has_more_work(number) {
-            RcIface::finish_all(Rc::clone(conn), number);
-            return;
-        }
-        // SAFETY: it has work.
-        let work = unsafe { conn.take_work() };
-        // The user is called, and may do anything.
-        work.finish(Ok(()));
-    }
-
-    /// Does what has to be done as requests up to `number` are complete.
-    #[inline(never)]
-    fn finish_all(conn: Rc<Conn>, number: u16) {
         while conn.has_work(number)
-            && let Some(work) = conn.next_work()
+            && let Some(work) = conn.next_work(face)
         {
-            work.finish(Ok(()));
-        }
-    }
-
-    /// A work request of no connection was sent.
-    #[cold]
-    fn sent_by_none(face: &Face, completion: &ibv_wc) {
-        if Connector::is_ours(completion.wr_id) {
-            RcIface::sent_datagram(face, completion);
+            work.finish(&face.copies, Ok(()));
         }
     }
 
@@ -168,20 +181,47 @@ impl RcIface {
         }
     }
 
-    /// Handles a completion that was just taken off, or keeps it: messages stay once a handler has asked for a pause.
+    /// Handles completions that were just taken off, or keeps them: messages stay once a handler has asked for a pause.
     #[inline(always)]
-    fn handle_or_hold(face: &Face, completion: &ibv_wc) {
-        let is_send = completion.wr_id & 1 != 0;
-        if !is_send && face.base.internal.recv_paused.get() {
-            face.hold(core::slice::from_ref(completion));
-            return;
+    fn handle(face: &Face, mut completions: &[ibv_wc]) {
+        while let [first, rest @ ..] = completions {
+            if first.wr_id & 1 == 0 || first.status != IBV_WC_SUCCESS {
+                completions = RcIface::receive(face, completions);
+            } else {
+                RcIface::sent(face, first);
+                completions = rest;
+            }
         }
-        if completion.status != IBV_WC_SUCCESS {
-            RcIface::handle_failed(face, completion);
-        } else if is_send {
+    }
+
+    /// Handles the first completion, which is not of a request that was sent, and the messages behind it. Returns the rest.
+    #[inline(never)]
+    fn receive<'a>(face: &Face, mut completions: &'a [ibv_wc]) -> &'a [ibv_wc] {
+        while let [first, rest @ ..] = completions {
+            if face.base.internal.recv_paused.get() || first.status != IBV_WC_SUCCESS {
+                RcIface::hold_or_fail(face, first);
+                completions = rest;
+                break;
+            }
+            if first.wr_id & 1 != 0 {
+                break;
+            }
+            face.rx.deliver(face, first);
+            completions = rest;
+        }
+        face.receiving.set(NO_PAIR);
+        face.rx.top_up();
+        completions
+    }
+
+    #[cold]
+    fn hold_or_fail(face: &Face, completion: &ibv_wc) {
+        if completion.wr_id & 1 == 0 && face.base.internal.recv_paused.get() {
+            face.hold(core::slice::from_ref(completion));
+        } else if completion.status == IBV_WC_SUCCESS {
             RcIface::sent(face, completion);
         } else {
-            face.rx.deliver(face, completion);
+            RcIface::handle_failed(face, completion);
         }
     }
 
@@ -193,14 +233,14 @@ impl RcIface {
             let Some(completion) = face.held.borrow_mut().pop_front() else {
                 break;
             };
-            RcIface::handle_or_hold(face, &completion);
+            RcIface::handle(face, core::slice::from_ref(&completion));
         }
         held as u32
     }
 
     /// Handles the oldest completions. Returns their number.
     #[inline(always)]
-    fn take_batch<const RECEIVES: bool>(face: &Face, room: &mut Completions<BATCH>) -> usize {
+    fn take_batch(face: &Face, room: &mut Completions<BATCH>) -> usize {
         let batch = match face.queue.poll(room) {
             Ok(batch) => batch,
             Err(e) => {
@@ -208,12 +248,7 @@ impl RcIface {
                 &[]
             }
         };
-        for completion in batch {
-            RcIface::handle_or_hold(face, completion);
-        }
-        if RECEIVES {
-            face.rx.top_up(batch.len() == BATCH);
-        }
+        RcIface::handle(face, batch);
         batch.len()
     }
 
@@ -222,12 +257,16 @@ impl RcIface {
     fn take_batches<const RECEIVES: bool>(face: &Face, room: &mut Completions<BATCH>) -> u32 {
         let mut count = 0;
         for _ in 1..BATCHES {
+            if RECEIVES {
+                face.rx.note_poll(true);
+            }
             if face.base.internal.recv_paused.get() {
                 break;
             }
-            let taken = RcIface::take_batch::<RECEIVES>(face, room);
+            let taken = RcIface::take_batch(face, room);
             count += taken as u32;
             if taken < BATCH {
+                face.rx.note_poll(false);
                 break;
             }
         }
@@ -237,28 +276,70 @@ impl RcIface {
     /// Handles what has completed: not messages, unless it `RECEIVES`.
     #[inline]
     pub fn poll<const RECEIVES: bool>(face: &Face) -> u32 {
-        if face.polling.replace(true) {
+        if face.chain.due.get() != 0 {
+            return RcIface::poll_due::<RECEIVES>(face);
+        }
+        RcIface::poll_queue::<RECEIVES>(face, 0)
+    }
+
+    /// As `poll`, where something has to be done first.
+    #[inline(never)]
+    fn poll_due<const RECEIVES: bool>(face: &Face) -> u32 {
+        if face.chain.due.get() & due::POLLING != 0 {
             return 0;
         }
-        face.chain.begin_progress(face);
+        face.chain.flush(face);
         let mut count = 0;
-        face.base.internal.recv_paused.set(!RECEIVES);
-        if face.has_more.get() {
-            count += RcIface::handle_held(face);
+        if face.chain.due.get() != 0 {
+            face.chain.due.set(due::POLLING | due::MORE);
+            face.base.internal.recv_paused.set(!RECEIVES);
+            face.chain.begin_progress();
+            count = RcIface::handle_held(face);
         }
+        RcIface::poll_queue::<RECEIVES>(face, count)
+    }
+
+    /// Handles what has completed, beside `count` completions.
+    #[inline(always)]
+    fn poll_queue<const RECEIVES: bool>(face: &Face, mut count: u32) -> u32 {
+        face.chain.due.set(face.chain.due.get() | due::POLLING);
+        face.chain.begin_progress();
+        face.base.internal.recv_paused.set(!RECEIVES);
         let mut room = Completions::<BATCH>::new();
-        let taken = RcIface::take_batch::<RECEIVES>(face, &mut room);
+        let taken = RcIface::take_batch(face, &mut room);
         count += taken as u32;
         if taken == BATCH {
             count += RcIface::take_batches::<RECEIVES>(face, &mut room);
-        }
-        face.receiving.set(NO_PAIR);
-        if face.has_more.get() {
-            RcIface::do_more(face);
-            // What was kept is not done.
-            count = count.saturating_sub(face.held.borrow().len() as u32);
+        } else if RECEIVES {
+            face.rx.note_poll(false);
+            if taken == 0 {
+                // There may have been no memory for buffers.
+                face.rx.top_up();
+            }
         }
         // Acquire: what it was set for is seen then.
+        if face.chain.due.get() != due::POLLING
+            || face.attention.load(Ordering::Acquire)
+            || !face.pending.is_empty()
+        {
+            return RcIface::end_poll(face, count);
+        }
+        face.chain.due.set(0);
+        count
+    }
+
+    /// Does what is seldom there. Returns how many of `count` completions were handled, and how many pending requests.
+    #[inline(never)]
+    fn end_poll(face: &Face, mut count: u32) -> u32 {
+        if face.chain.due.get() & due::MORE != 0 {
+            RcIface::send_grants(face);
+            let held = face.held.borrow().len();
+            if held == 0 && face.grants.borrow().is_empty() {
+                face.chain.due.set(face.chain.due.get() & !due::MORE);
+            }
+            // What was kept is not done.
+            count = count.saturating_sub(held as u32);
+        }
         if face.attention.load(Ordering::Acquire) {
             RcIface::attend(face);
         }
@@ -267,17 +348,8 @@ impl RcIface {
         }
         // What handlers sent.
         face.chain.flush(face);
-        face.polling.set(false);
+        face.chain.due.set(face.chain.due.get() & !due::POLLING);
         count
-    }
-
-    /// Grants that are owed.
-    #[cold]
-    fn do_more(face: &Face) {
-        RcIface::send_grants(face);
-        let has_grants = !face.grants.borrow().is_empty();
-        face.has_more
-            .set(has_grants || !face.held.borrow().is_empty());
     }
 
     /// What no completion tells of: handshakes, a device that has failed, and endpoints that have lost requests which were

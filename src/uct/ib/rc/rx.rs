@@ -10,6 +10,7 @@ use super::iface::{Face, RcIface};
 use crate::c::verbs::{ibv_recv_wr, ibv_wc};
 use crate::sys::verbs::ReceiveQueue;
 use crate::ucs_diag;
+use crate::uct::base::am::AM_IDS;
 use crate::uct::base::desc::{DescPool, OwnedDesc};
 use crate::uct::ib::ops::{self, Receive};
 use crate::uct::ib::wire::{GRANT_ONLY, HEADER_LEN, Header};
@@ -83,17 +84,22 @@ impl Rx {
         }
     }
 
-    /// Posts more where too few are. `full`: the last poll brought as many completions as it can.
+    /// Posts more where too few are.
     #[inline(always)]
-    pub fn top_up(&self, full: bool) {
-        if full {
-            self.note_full();
-        } else {
-            self.is_full.set(false);
-        }
+    pub fn top_up(&self) {
         if self.posted.get() <= self.floor.get() {
             self.refill();
         }
+    }
+
+    /// A poll brought as many completions as it can; `false`: fewer.
+    #[inline(always)]
+    pub fn note_poll(&self, full: bool) {
+        if !full {
+            self.is_full.set(false);
+            return;
+        }
+        self.note_full();
     }
 
     #[inline(never)]
@@ -235,20 +241,43 @@ impl Rx {
             return;
         };
         // SAFETY: the device has written the header right before the payload, inside the buffer.
-        let header =
-            Header::decode(unsafe { at.sub(HEADER_LEN).cast::<[u8; HEADER_LEN]>().read() });
+        let header = unsafe { at.sub(HEADER_LEN).cast::<[u8; HEADER_LEN]>().read() };
+        face.receiving.set(pair);
+        match Header::plain_id(header, AM_IDS) {
+            // SAFETY: so many bytes have come.
+            Some(id) => unsafe { self.hand_over(face, receive, id, payload) },
+            // SAFETY: as above.
+            None => unsafe { self.deliver_other(face, receive, Header::decode(header), payload) },
+        }
+    }
+
+    /// Delivers a message that says something of credits, or is none of the user's.
+    ///
+    /// # Safety
+    /// As `hand_over`.
+    #[inline(never)]
+    unsafe fn deliver_other(&self, face: &Face, receive: &Receive, header: Header, len: usize) {
         if header.credits != 0 {
-            RcIface::heard_credits(face, pair, header.credits);
+            RcIface::heard_credits(face, face.receiving.get(), header.credits);
             if header.id == GRANT_ONLY {
                 self.hand_in(receive);
                 return;
             }
         }
-        face.receiving.set(pair);
-        // SAFETY: the payload of the request's descriptor, which is of the pool.
-        let restore = || unsafe { self.pool.restore(at) };
-        // SAFETY: the device has written so many bytes there, in a descriptor.
-        if unsafe { face.base.am.invoke_desc(header.id, at, payload, restore) } {
+        // SAFETY: by the caller's promise.
+        unsafe { self.hand_over(face, receive, header.id, len) };
+    }
+
+    /// Hands `len` bytes of payload to the handler.
+    ///
+    /// # Safety
+    /// The device must have written them.
+    #[inline(always)]
+    unsafe fn hand_over(&self, face: &Face, receive: &Receive, id: u8, len: usize) {
+        // SAFETY: it has a buffer.
+        let restore = || unsafe { receive.restore() };
+        // SAFETY: by the caller's promise, in a descriptor.
+        if unsafe { (face.base.am).invoke_desc(id, receive.payload(), len, restore) } {
             self.hand_in(receive);
         } else {
             self.give_away(receive);

@@ -179,7 +179,7 @@ impl Engine {
     }
 
     /// A packet of the peer has to be acknowledged: `at_once`, or soon.
-    #[inline]
+    #[inline(always)]
     fn owe_ack(conn: &mut Conn, at_once: bool, acks: &mut Vec<ConnId>, active: &mut Vec<ConnId>) {
         conn.ack_due = true;
         if at_once && !conn.ack_listed {
