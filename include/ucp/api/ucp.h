@@ -788,7 +788,7 @@ struct ucp_request_param_t {
     void *user_data;
     /** Where an atomic puts the value that was there. */
     void *reply_buffer;
-    /** Kind of the buffer's memory; host memory when not set. */
+    /** Kind of the buffer's memory; when not set, or another than the host's, it is found out. */
     ucs_memory_type_t memory_type;
     /** Where a receive that ends at once writes its result. */
     union ucp_request_param_t_recv_info recv_info;
@@ -830,7 +830,7 @@ struct ucp_mem_map_params {
     unsigned int flags;
     /** `UCP_MEM_MAP_PROT_*`; everything when not set. */
     unsigned int prot;
-    /** Kind of the memory; host memory when not set. */
+    /** Kind of the memory; when not set, new memory is the host's, and what there is is found out. */
     ucs_memory_type_t memory_type;
     /** A handle that another process packed for export: attach to its memory. */
     const void *exported_memh_buffer;
@@ -1444,7 +1444,8 @@ ucs_status_t ucp_ep_evaluate_perf(ucp_ep_h h,
  * @param[in] params Which memory; read during the call only.
  * @param[out] memh_p The memory handle; written on success only.
  * @return UCS_OK. UCS_ERR_INVALID_PARAM without memory or for flags that exclude each other.
- *   UCS_ERR_NO_MEMORY. UCS_ERR_UNSUPPORTED for memory of a device that is not here, or in a child of fork().
+ *   UCS_ERR_NO_MEMORY, also where nothing allocates memory of the type. UCS_ERR_UNSUPPORTED for existing memory of
+ *   a device that is not here, or in a child of fork().
  *   UCS_ERR_UNREACHABLE for exported memory that cannot be attached to.
  *
  * @ingroup ucp_mem

@@ -6,6 +6,7 @@ use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::am::{AmHandler, Function, recv, send};
 use crate::ucp::dt::Side;
+use crate::ucp::ep::Ep;
 use crate::ucp::proto::send::try_short;
 use crate::ucp::proto::table::Verb;
 use crate::ucp::request::{Info, Param, Posted, not_counted};
@@ -35,7 +36,7 @@ unsafe fn post(
     header: (*const c_void, usize),
     buffer: *const c_void,
     count: usize,
-    mut param: Param,
+    param: Param,
 ) -> Result<Posted> {
     // SAFETY: by the caller's promise.
     let ep = unsafe { ep(h) };
@@ -44,7 +45,32 @@ unsafe fn post(
         ucs_error!("an active message header of {} bytes is NULL", header.1);
         return Err(Status::INVALID_PARAM);
     }
-    let copy = match (1..=ep.max_am_header()).contains(&header.1) {
+    if header.1 > 0 && ep.worker().tells_memory() {
+        // SAFETY: by the caller's promise.
+        return unsafe { post_told(ep, id, header, buffer, count, param) };
+    }
+    // SAFETY: by the caller's promise.
+    unsafe {
+        let header = Payload::new(header.0.cast(), header.1);
+        post_from_host(ep, id, header, buffer, count, param)
+    }
+}
+
+/// As `post`, where the header may be in memory of a device.
+///
+/// # Safety
+/// As `post`.
+#[cold]
+unsafe fn post_told(
+    ep: &Ep,
+    id: c_uint,
+    header: (*const c_void, usize),
+    buffer: *const c_void,
+    count: usize,
+    mut param: Param,
+) -> Result<Posted> {
+    // A longer one is refused.
+    let copy = match header.1 <= ep.max_am_header() {
         // SAFETY: the caller's header.
         true => unsafe { param::in_host(ep.worker(), header.0, header.1) }?,
         false => None,
@@ -56,8 +82,26 @@ unsafe fn post(
             copy.as_ptr()
         }
     };
-    // SAFETY: as above, or of the copy.
-    let header = unsafe { Payload::new(at, header.1) };
+    // SAFETY: by the caller's promise; a copy is copied before this returns.
+    unsafe {
+        let header = Payload::new(at, header.1);
+        post_from_host(ep, id, header, buffer, count, param)
+    }
+}
+
+/// As `post`, with a header in memory of the host.
+///
+/// # Safety
+/// As `post`.
+#[inline]
+unsafe fn post_from_host(
+    ep: &Ep,
+    id: c_uint,
+    header: Payload<'static>,
+    buffer: *const c_void,
+    count: usize,
+    mut param: Param,
+) -> Result<Posted> {
     // SAFETY: as above.
     let data = unsafe {
         param::message(ep, &mut param, buffer, count, |param| {

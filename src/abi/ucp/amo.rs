@@ -37,17 +37,22 @@ unsafe fn run(
         );
         return Err(Status::INVALID_PARAM);
     }
-    let mut atomic = *atomic;
+    let told;
+    let mut atomic = atomic;
     if ep.worker().examines_operations() {
         let kind = type_of(ep.worker(), atomic.reply.as_ptr().cast())?;
-        atomic.reply = atomic.reply.of_type(kind);
+        told = Atomic {
+            reply: atomic.reply.of_type(kind),
+            ..*atomic
+        };
+        atomic = &told;
         let verb = match post::is_mapped(ep, key) {
             true => Verb::AtomicMapped,
             false => Verb::Atomic,
         };
         table::count_access(ep, verb);
     }
-    let posted = post::atomic(ep, param, &atomic, address, key)?;
+    let posted = post::atomic(ep, param, atomic, address, key)?;
     if matches!(posted, Posted::Done) {
         done(ep.worker());
     }

@@ -108,7 +108,8 @@ fn refusal(e: BlobError) -> Status {
 /// - `params` (in): Which memory; read during the call only.
 /// - `memh_p` (out): The memory handle; written on success only.
 /// - returns: UCS_OK. UCS_ERR_INVALID_PARAM without memory or for flags that exclude each other.
-///   UCS_ERR_NO_MEMORY. UCS_ERR_UNSUPPORTED for memory of a device that is not here, or in a child of fork().
+///   UCS_ERR_NO_MEMORY, also where nothing allocates memory of the type. UCS_ERR_UNSUPPORTED for existing memory of
+///   a device that is not here, or in a child of fork().
 ///   UCS_ERR_UNREACHABLE for exported memory that cannot be attached to.
 ///
 /// `ucp/api/ucp.h`, group `mem`.

@@ -60,7 +60,7 @@ pub struct ucp_mem_map_params {
     pub flags: c_uint,
     /// `UCP_MEM_MAP_PROT_*`; everything when not set.
     pub prot: c_uint,
-    /// Kind of the memory; host memory when not set.
+    /// Kind of the memory; when not set, new memory is the host's, and what there is is found out.
     pub memory_type: ucs_memory_type_t,
     /// A handle that another process packed for export: attach to its memory.
     pub exported_memh_buffer: *const c_void,

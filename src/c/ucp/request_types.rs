@@ -208,7 +208,7 @@ pub struct ucp_request_param_t {
     pub user_data: *mut c_void,
     /// Where an atomic puts the value that was there.
     pub reply_buffer: *mut c_void,
-    /// Kind of the buffer's memory; host memory when not set.
+    /// Kind of the buffer's memory; when not set, or another than the host's, it is found out.
     pub memory_type: ucs_memory_type_t,
     /// Where a receive that ends at once writes its result.
     pub recv_info: ucp_request_param_t_recv_info,
