@@ -172,17 +172,19 @@ static void messages(ucp_ep_h by)
     }
 }
 
-/* More messages than keys of a peer are kept, before any receive. */
+/* Many messages before any receive: their keys are kept, so that all are copied by a device. */
 static void many_unexpected(void)
 {
-    enum { COUNT = 40, LENGTH = MOST / COUNT };
+    enum { COUNT = 100, LENGTH = MOST / COUNT };
+    int each = 1 + (handles_errors && epoch_on_device);
     static const ucp_request_param_t plain;
     ucs_status_ptr_t sends[COUNT];
     ucp_tag_recv_info_t info;
-    long asked;
+    long asked, before;
     int i;
 
     draw(expected, COUNT * LENGTH, 5);
+    before = copies();
     meet();
     if (pair_is_child(&pair)) {
         while (!ucp_tag_probe_nb(side.worker, COUNT - 1, -1, 0, &info)) {
@@ -191,11 +193,16 @@ static void many_unexpected(void)
         for (i = COUNT - 1; i >= 0; --i) {
             CHECK_OK(ended(ucp_tag_recv_nbx(side.worker, memory[DEVICE] + i * LENGTH, LENGTH, i, -1, &plain)));
         }
+        meet();
+        if (reads) {
+            made(before, COUNT * each, 0, "unexpected messages");
+        }
         holds(DEVICE, 0, expected, COUNT * LENGTH, "unexpected messages");
         meet();
         return;
     }
     store(DEVICE, 0, expected, COUNT * LENGTH);
+    before = copies();
     asked = fake_cuda_calls("cuIpcGetMemHandle");
     for (i = 0; i < COUNT; ++i) {
         sends[i] = ucp_tag_send_nbx(ep, memory[DEVICE] + i * LENGTH, LENGTH, i, &plain);
@@ -205,6 +212,10 @@ static void many_unexpected(void)
     }
     /* The driver has told the allocation's handle before. */
     CHECK(!direct || fake_cuda_calls("cuIpcGetMemHandle") == asked);
+    meet();
+    if (reads) {
+        made(before, 0, COUNT * each, "unexpected messages");
+    }
     meet();
     OK("unexpected messages");
 }

@@ -11,36 +11,71 @@ use crate::uct::base::md::RkeyHandle;
 use crate::uct::local::ProcessId;
 use crate::wire::rkey::{MdKey, MdKeyList, READ, Rkey};
 use crate::{ucs_debug, ucs_error};
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 
 /// A cache of the keys of RTS messages, with their mappings.
+///
+/// Keys of device memory map nothing, and each message has one of its own. So many more of them are kept, until the
+/// messages are received.
 #[derive(Default)]
-pub struct KeyCache(VecDeque<(Vec<u8>, Rc<RemoteKey>)>);
+pub struct KeyCache {
+    keys: VecDeque<Kept>,
+    /// Those of device memory by region.
+    of_devices: HashMap<u64, Kept>,
+    /// Their regions, the oldest first.
+    regions: VecDeque<u64>,
+}
+
+/// A key with its blob.
+type Kept = (Vec<u8>, Rc<RemoteKey>);
 
 impl KeyCache {
     /// Keys that one endpoint keeps, at most.
     const MOST: usize = 16;
 
+    /// Keys of device memory that one endpoint keeps, at most: some hundred bytes each.
+    const MOST_OF_DEVICES: usize = 1024;
+
     /// The key of one of the peer's regions, if it is still kept.
     pub fn of_region(&self, region: u64) -> Option<Rc<RemoteKey>> {
-        let mut all = self.0.iter();
-        let (_, key) = all.find(|(_, key)| key.info.region == region)?;
+        let found = self.keys.iter().find(|(_, key)| key.info.region == region);
+        let (_, key) = found.or_else(|| self.of_devices.get(&region))?;
         Some(Rc::clone(key))
     }
 
-    /// The key of a blob, if it is still kept.
+    /// The key of a blob, if it is still kept and not of device memory.
     pub fn of_blob(&self, blob: &[u8]) -> Option<Rc<RemoteKey>> {
-        let (_, key) = self.0.iter().find(|(b, _)| b == blob)?;
+        let (_, key) = self.keys.iter().find(|(b, _)| b == blob)?;
+        Some(Rc::clone(key))
+    }
+
+    /// The key of a blob of device memory, if it is still kept.
+    pub fn of_device(&self, blob: &[u8], info: &Rkey) -> Option<Rc<RemoteKey>> {
+        let kept = self.of_devices.get(&info.region);
+        let (_, key) = kept.filter(|(b, _)| b == blob)?;
         Some(Rc::clone(key))
     }
 
     /// Keeps the key of a blob, instead of the oldest if there are too many.
     pub fn keep(&mut self, blob: &[u8], key: &Rc<RemoteKey>) {
-        if self.0.len() == Self::MOST {
-            self.0.pop_front();
+        let kept = (blob.to_vec(), Rc::clone(key));
+        if !matches!(key.access, Access::Device(_)) {
+            if self.keys.len() == Self::MOST {
+                self.keys.pop_front();
+            }
+            self.keys.push_back(kept);
+            return;
         }
-        self.0.push_back((blob.to_vec(), Rc::clone(key)));
+        let region = key.info.region;
+        if self.of_devices.insert(region, kept).is_none() {
+            self.regions.push_back(region);
+        }
+        if self.regions.len() > Self::MOST_OF_DEVICES
+            && let Some(oldest) = self.regions.pop_front()
+        {
+            self.of_devices.remove(&oldest);
+        }
     }
 }
 

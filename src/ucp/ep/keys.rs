@@ -86,6 +86,9 @@ impl Ep {
             return Some(key);
         }
         let (info, keys) = Rkey::unpack(blob).ok()?;
+        if let Some(key) = self.keys.borrow().of_device(blob, &info) {
+            return Some(key);
+        }
         let context = self.worker().context();
         if info.context == context.id {
             context.regions.locate_own(&info)?;
