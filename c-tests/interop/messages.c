@@ -20,6 +20,8 @@
 static const size_t LENGTHS[] = {0, 1, 8, 100, 2000, 8000, 8179, 8180, 8200, 30000, 65536, 300000, 3000017};
 #define COUNT (sizeof(LENGTHS) / sizeof(*LENGTHS))
 
+static ucp_context_h context;
+
 static uint8_t byte(size_t at, uint32_t seed)
 {
     return at * 131 + (at >> 8) * 7 + seed;
@@ -249,10 +251,14 @@ static ucs_status_t on_message(void *arg, const void *header, size_t header_leng
     return UCS_OK;
 }
 
-/* The data of an announced active message. */
+/* The data of an announced active message: every other time into memory that is registered. */
 static void fetch_announced(size_t length, uint32_t number)
 {
     static uint8_t data[LONGEST + 1];
+    ucp_mem_h memory;
+    ucp_mem_map_params_t map = {.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH,
+                                .address = data,
+                                .length = sizeof(data)};
     ucp_request_param_t param = {0};
     enum form form = has_old_protocols() ? CONTIGUOUS : receiver_form(number);
     size_t count;
@@ -260,8 +266,15 @@ static void fetch_announced(size_t length, uint32_t number)
 
     data[length] = 0x5a;
     buffer = describe(&param, form, data, length, &count);
+    if (form == CONTIGUOUS && number % 2) {
+        CHECK_EQ(ucp_mem_map(context, &map, &memory), UCS_OK);
+        param.op_attr_mask |= UCP_OP_ATTR_FIELD_MEMH;
+        param.memh = memory;
+    }
     finish(ucp_am_recv_data_nbx(worker, announced, buffer, count, &param), UCS_OK);
     announced = NULL;
+    if (param.op_attr_mask & UCP_OP_ATTR_FIELD_MEMH)
+        CHECK_EQ(ucp_mem_unmap(context, memory), UCS_OK);
     CHECK_EQ(data[length], 0x5a);
     for (size_t i = 0; i < length; i++)
         CHECK_EQ(data[i] ^ turned(sender_form(number), form), byte(i, number));
@@ -496,7 +509,6 @@ int main(int argc, char **argv)
     ucp_worker_params_t worker_params = {0};
     ucp_ep_params_t ep_params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS};
     ucp_request_param_t param = {0};
-    ucp_context_h context;
     ucp_address_t *own;
     size_t own_length;
     ucp_mem_h mapped;

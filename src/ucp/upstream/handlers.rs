@@ -224,10 +224,13 @@ fn on_rtr(worker: &Core, message: &[u8]) -> Option<()> {
         rndv::sender::on_send_ack(worker, &ack(h.sender, status));
         return Some(());
     }
+    let request = RequestId(h.sender);
+    // Releases before 1.16 give no length where the receive's buffer is registered memory: they want all.
+    let whole = || rndv::sender::length_of(worker, request);
     let rtr = RtrHdr {
-        request: RequestId(h.sender),
+        request,
         receiver: RequestId(h.receiver),
-        length: h.size,
+        length: if h.size == 0 { whole() } else { h.size },
         address: 0,
         // Upstream has no answer that the send is over.
         ep: EpName::default(),

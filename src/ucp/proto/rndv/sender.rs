@@ -287,6 +287,16 @@ pub fn on_rtr(worker: &Core, rtr: &RtrHdr, key: &[u8]) {
     }
 }
 
+/// Bytes of the message that a send has announced; 0 where it is over.
+pub fn length_of(worker: &Core, id: RequestId) -> u64 {
+    let length = |op: &mut Op| match op {
+        Op::Send(send) => send.data.len() as u64,
+        _ => 0,
+    };
+    let req = worker.requests().named(id);
+    req.map_or(0, |req| req.with_op(length))
+}
+
 /// Puts the data of a message into the receiver's memory. If that fails, sends them in fragments.
 fn start_put(ep: &Ep, req: Req) -> Result<()> {
     let wanted = req.with_op(|op| {
