@@ -287,7 +287,7 @@ pub fn on_rtr(worker: &Core, rtr: &RtrHdr, key: &[u8]) {
     }
 }
 
-/// Bytes of the message that a send has announced; 0 where it is over.
+/// Bytes of the message of a request that sent an RTS; 0 where it is over.
 pub fn length_of(worker: &Core, id: RequestId) -> u64 {
     let length = |op: &mut Op| match op {
         Op::Send(send) => send.data.len() as u64,
