@@ -48,7 +48,7 @@ pub struct Resource {
     pub device_index: usize,
 }
 
-/// A memory domain with which memory is registered because peers use its keys.
+/// A memory domain whose keys peers use.
 pub struct KeyDomain {
     /// Index into `Context::mds`.
     pub index: usize,
@@ -56,6 +56,8 @@ pub struct KeyDomain {
     pub mem_types: u64,
     /// Its transports take no memory without a handle.
     pub needs_handle: bool,
+    /// Memory is registered with it. Without: its keys have no bytes, and its transports reach all memory as it is.
+    pub registers: bool,
 }
 
 pub struct Context {
@@ -149,8 +151,7 @@ impl Context {
         }
     }
 
-    /// The domain as one whose keys peers use; `None` if they use none. Memory that is reached without a handle has no use for
-    /// keys of no bytes.
+    /// The domain as one whose keys peers use; `None` if they use none.
     fn key_domain(&self, index: usize) -> Option<KeyDomain> {
         let md = &self.mds[index];
         let (component, attr) = (md.component.component, md.md.attr());
@@ -158,12 +159,12 @@ impl Context {
         let mut resources = self.resources.iter();
         let gives = has(UCT_MD_FLAG_REG)
             && component.key_number().is_some()
-            && (component.key_len() > 0 || has(UCT_MD_FLAG_NEED_MEMH))
             && resources.any(|r| r.md == index && r.transport.uses_keys());
         gives.then_some(KeyDomain {
             index,
             mem_types: attr.reg_mem_types,
             needs_handle: has(UCT_MD_FLAG_NEED_MEMH),
+            registers: component.key_len() > 0 || has(UCT_MD_FLAG_NEED_MEMH),
         })
     }
 

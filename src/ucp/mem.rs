@@ -4,7 +4,7 @@
 //! shared-memory domain if there is one, so that peers on this host access it by plain loads and stores. A peer's
 //! access by messages names a region by its id and is checked against its range.
 
-use super::context::Context;
+use super::context::{Context, KeyDomain};
 use super::reg::Registration;
 use super::regions::{Exported, within};
 use super::rkey::{Mapping, shareable};
@@ -246,15 +246,25 @@ impl Region {
         }
     }
 
-    /// The names of the domains it is known to.
+    /// The names of the domains whose transports access it.
     pub fn domains<'a>(&self, context: &'a Context) -> Vec<&'a str> {
         let own = self.own_domain(context).into_iter();
-        let mut known: Vec<usize> = own.chain(self.registration.all().map(|(i, _)| i)).collect();
+        let others = context.key_domains.iter();
+        let unregistered = others.filter(|domain| !domain.registers && self.is_for(domain));
+        let mut known: Vec<usize> = own
+            .chain(self.registration.all().map(|(i, _)| i))
+            .chain(unregistered.map(|domain| domain.index))
+            .collect();
         known.sort_unstable();
         known
             .into_iter()
             .map(|i| context.mds[i].name.as_str())
             .collect()
+    }
+
+    /// Whether a domain takes memory of its type.
+    fn is_for(&self, domain: &KeyDomain) -> bool {
+        domain.mem_types & 1u64.unbounded_shl(self.kind) != 0
     }
 
     /// The domain that allocated it.
@@ -334,8 +344,7 @@ impl Region {
         let all = context.key_domains.iter();
         self.registration = match purpose {
             Purpose::Application => {
-                let kind = 1u64.unbounded_shl(self.kind);
-                let takes = all.filter(|domain| domain.mem_types & kind != 0);
+                let takes = all.filter(|domain| domain.registers && self.is_for(domain));
                 Registration::new(context, takes.map(|domain| domain.index), memory, flags)
             }
             Purpose::Read => {
