@@ -293,7 +293,7 @@ impl Chain {
             .then(|| (self.next.get(), self.next_id.get()))
     }
 
-    /// The request that may join is made.
+    /// The request that may join is made. Always `Ok`, which is its sender's answer: this is the last that a sender calls.
     #[inline(always)]
     pub fn joined(&self) -> Result<()> {
         let slot = self.next.get().as_ptr().wrapping_add(1);

@@ -1,8 +1,9 @@
 //! The `rc_verbs` endpoint: it checks what the user gives and makes work requests of it.
 
-use super::conn::{Conn, FreeNode, Read, Signal, State, Work};
+use super::conn::{Conn, Signal, State};
 use super::iface::{COPY_OFFSET, Face, RcIface};
 use super::wire::decode_iface;
+use super::work::{FreeNode, Read, Work};
 use crate::c::verbs::*;
 use crate::c::*;
 use crate::ucs::{Result, Status};

@@ -1,13 +1,14 @@
 //! The `rc_verbs` interface: its queues, its connections, its attributes.
 
 use super::chain::{Chain, DATA};
-use super::conn::{Conn, Depth, FreeNode, State, WorkPool};
+use super::conn::{Conn, Depth, State};
 use super::connector::{self, Connector};
 use super::credits::{Credits, Limits};
 use super::ep::RcEp;
 use super::poll::BATCH;
 use super::rx::Rx;
 use super::wire::{IFACE_LEN, decode_iface, encode_iface};
+use super::work::{FreeNode, WorkPool};
 use crate::c::verbs::*;
 use crate::c::*;
 use crate::sys::epoll::Epoll;

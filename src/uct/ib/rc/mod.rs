@@ -2,7 +2,7 @@
 //! an interface.
 //!
 //! `iface` opens an interface, `poll` polls it, `rx` posts and delivers receives, `conn` is an endpoint's queue pair: what
-//! is under way and how it ends, `chain` posts short requests, `credits` is the flow control, `ep` the operations of users. `connect` connects endpoints to
+//! is under way and how it ends, `work` what has to be done then, `chain` posts short requests, `credits` is the flow control, `ep` the operations of users. `connect` connects endpoints to
 //! interfaces: `connector` is the queue pair for it, `due` knows when to look, `handshake` and `wire` decide, and call nothing.
 
 mod chain;
@@ -20,5 +20,6 @@ mod passive;
 mod poll;
 mod rx;
 pub mod wire;
+mod work;
 
 pub use iface::{NAME, RcIface};

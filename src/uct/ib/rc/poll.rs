@@ -1,8 +1,9 @@
 //! Polling: completions become deliveries and ends of operations, grants leave, pending requests are served.
 
-use super::conn::{Conn, Only, Signal, State};
+use super::conn::{Conn, Signal, State};
 use super::connector::Connector;
 use super::iface::{Face, GENERATION_SHIFT, NO_PAIR, NUMBER, RcIface, SLOT_BITS, SLOT_SHIFT, Slot};
+use super::work::Only;
 use crate::c::verbs::*;
 use crate::sys::verbs::Completions;
 use crate::ucs::Status;
