@@ -102,7 +102,7 @@ static uint8_t turned(enum form sender, enum form receiver)
     return (sender == OWN) == (receiver == OWN) ? 0 : 0xff;
 }
 
-/* Releases before 1.16 have only those. */
+/* Releases before 1.16 have no others; OLD_PROTOCOLS: this one has UCX_PROTO_ENABLE=n. */
 static int has_old_protocols(void)
 {
     unsigned major, minor, release;
@@ -116,11 +116,9 @@ static enum form sender_form(uint32_t number)
     return number % FORMS;
 }
 
-/* Upstream's old protocols (OLD_PROTOCOLS: it has UCX_PROTO_ENABLE=n) wait for ever when they receive an announced message
- * into anything but contiguous memory. */
 static enum form receiver_form(uint32_t number)
 {
-    return getenv("OLD_PROTOCOLS") != NULL ? CONTIGUOUS : number / FORMS % FORMS;
+    return number / FORMS % FORMS;
 }
 
 static void check_bytes(const uint8_t *data, size_t length, uint32_t number)
@@ -260,7 +258,7 @@ static void fetch_announced(size_t length, uint32_t number)
                                 .address = data,
                                 .length = sizeof(data)};
     ucp_request_param_t param = {0};
-    enum form form = has_old_protocols() ? CONTIGUOUS : receiver_form(number);
+    enum form form = receiver_form(number);
     size_t count;
     void *buffer;
 
@@ -327,6 +325,8 @@ static void active_message(ucp_ep_h ep, int sends, size_t length, uint32_t numbe
         while (messages == before)
             ucp_worker_progress(worker);
         CHECK(number % 3 != 0 || length == 0 || announced != NULL);
+        /* As its own kind's and ours are. */
+        CHECK(!has_old_protocols() || length < LONGEST || getenv("UCX_RNDV_THRESH") != NULL || announced != NULL);
         if (announced != NULL)
             fetch_announced(length, number);
         finish(ucp_am_send_nbx(reply_ep, REPLY, NULL, 0, NULL, 0, &none), UCS_OK);

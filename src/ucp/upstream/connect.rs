@@ -86,7 +86,7 @@ pub fn join(worker: &Core, ep: &Ep, to: &Address, entries: &[Entry<'_>]) -> Resu
         match iface.internal().upstream_connect(entry) {
             Ok(uct_ep) => {
                 idle::poll(worker, iface);
-                let lane = wireup::upstream::message_lane(worker, i, uct_ep, to.release);
+                let lane = wireup::upstream::message_lane(worker, i, uct_ep);
                 ep.set_upstream();
                 ep.set_upstream_puts(entry.takes_puts);
                 let address = wire::address::Address {

@@ -21,10 +21,10 @@ use crate::ucs::{Result, Status};
 use crate::uct::internal::UpstreamLanes;
 use crate::wire;
 use crate::wire::id::{EpId, EpName};
+use crate::wire::upstream::Address;
 use crate::wire::upstream::address::{Entry, Lane, Offer, for_wireup};
 use crate::wire::upstream::message::{WIREUP, Wireup, WireupKind};
 use crate::wire::upstream::private::{MESSAGES, Private};
-use crate::wire::upstream::{Address, Release};
 use crate::{ucs_debug, ucs_error};
 use core::cell::RefCell;
 use std::collections::HashMap;
@@ -62,7 +62,6 @@ struct Connection {
     number: u8,
     /// The peer's endpoint.
     remote: u64,
-    release: Release,
     /// Nothing is left to negotiate: messages are sent as soon as the lane is open.
     is_agreed: bool,
     /// The endpoint has the lane.
@@ -105,7 +104,6 @@ fn open(worker: &Core, ep: &Ep, role: Role, local: IpAddr) -> Option<Connection>
         others: Vec::new(),
         number: MESSAGES,
         remote: 0,
-        release: Release::Unknown,
         is_agreed: false,
         is_joined: false,
     })
@@ -282,7 +280,7 @@ pub fn on_wireup(
         ep.add_upstream_process(address.release, &interfaces);
     }
     let done = match (header.kind, role) {
-        (WireupKind::PreRequest, Role::Client) => on_pre_request(worker, ep, address, &named),
+        (WireupKind::PreRequest, Role::Client) => on_pre_request(worker, ep, &named),
         (WireupKind::Request, Role::Server) => on_request(worker, ep, address, &named),
         (WireupKind::Reply, Role::Client) => on_reply(worker, ep, &named),
         (WireupKind::Ack, Role::Server) => {
@@ -302,11 +300,10 @@ pub fn on_wireup(
 }
 
 /// A negotiation begins: what is sent from now on goes by the lanes that come of it.
-fn begin(worker: &Core, ep: &Ep, of: &Address) {
+fn begin(worker: &Core, ep: &Ep) {
     let connections = &worker.wireup().upstream;
     let is_joined = connections.with(ep.id.get(), |connection| {
         connection.is_agreed = false;
-        connection.release = of.release;
         connection.is_joined
     });
     if is_joined == Some(true) {
@@ -315,8 +312,8 @@ fn begin(worker: &Core, ep: &Ep, of: &Address) {
 }
 
 /// Client: the server asks for the lanes of this side.
-fn on_pre_request(worker: &Core, ep: &Ep, of: &Address, named: &[Named<'_>]) -> Result<()> {
-    begin(worker, ep, of);
+fn on_pre_request(worker: &Core, ep: &Ep, named: &[Named<'_>]) -> Result<()> {
+    begin(worker, ep);
     let number = named.first().map_or(MESSAGES, |(_, lane)| lane.number);
     let connections = &worker.wireup().upstream;
     connections.with(ep.id.get(), |connection| connection.number = number);
@@ -350,7 +347,7 @@ fn on_request(worker: &Core, ep: &Ep, of: &Address, named: &[Named<'_>]) -> Resu
         );
         return Err(Status::UNREACHABLE);
     }
-    begin(worker, ep, of);
+    begin(worker, ep);
     let connections = &worker.wireup().upstream;
     let told = connections.with(ep.id.get(), |c| {
         let keys: Vec<u64> = c.others.iter().copied().chain([c.key]).collect();
@@ -417,10 +414,8 @@ pub fn on_lane_closed(worker: &Core, key: u64) {
 fn settle(worker: &Core, id: u64) {
     let connections = &worker.wireup().upstream;
     let Some(ep) = worker.ep(id) else { return };
-    let told = connections.with(id, |c| {
-        (c.is_agreed, c.is_joined, c.iface, c.key, c.release)
-    });
-    let Some((true, is_joined, iface, key, release)) = told else {
+    let told = connections.with(id, |c| (c.is_agreed, c.is_joined, c.iface, c.key));
+    let Some((true, is_joined, iface, key)) = told else {
         return;
     };
     if !lanes(worker, iface).is_ok_and(|lanes| lanes.is_open(key)) {
@@ -430,12 +425,12 @@ fn settle(worker: &Core, id: u64) {
     if is_joined {
         return ep.hold_queue(false);
     }
-    if let Err(e) = join(worker, ep, iface, key, release) {
+    if let Err(e) = join(worker, ep, iface, key) {
         ep.fail(e);
     }
 }
 
-fn join(worker: &Core, ep: &Ep, iface: usize, key: u64, release: Release) -> Result<()> {
+fn join(worker: &Core, ep: &Ep, iface: usize, key: u64) -> Result<()> {
     let remote = ep.upstream_peer().ok_or(Status::NOT_CONNECTED)?;
     let uct_ep = lanes(worker, iface)?.join(key)?;
     let connections = &worker.wireup().upstream;
@@ -444,10 +439,7 @@ fn join(worker: &Core, ep: &Ep, iface: usize, key: u64, release: Release) -> Res
         uuid: remote.uuid,
         entries: Vec::new(),
     };
-    ep.connected(
-        message_lane(worker, iface, uct_ep, release),
-        Rc::new(address),
-    )
+    ep.connected(message_lane(worker, iface, uct_ep), Rc::new(address))
 }
 
 /// An endpoint ends, or its peer is none of upstream's: its lanes are closed that it does not close itself.
@@ -477,22 +469,20 @@ pub fn unlink(worker: &Core, ep: u64) {
 }
 
 /// The lane for messages to a process of upstream's.
-pub fn message_lane(worker: &Core, iface: usize, ep: uct_ep_h, release: Release) -> MessageLane {
+pub fn message_lane(worker: &Core, iface: usize, ep: uct_ep_h) -> MessageLane {
     let of = &worker.ifaces[iface];
     MessageLane {
         ep,
         iface,
         max_bcopy: of.attr.cap.am.max_bcopy.min(FRAME_MAX),
-        thresholds: thresholds(worker, &of.attr, release),
+        thresholds: thresholds(worker, &of.attr),
         am_bcopy: of.internal().base.internal.ops.upstream_send,
         ..NO_LANE
     }
 }
 
-/// From which lengths on messages go by rendezvous. Releases that do not tell theirs, as those before 1.16, have only upstream's
-/// older protocols, which never get the data of a rendezvous that is received into a list of buffers: to them the
-/// application has to ask for it.
-fn thresholds(worker: &Core, by: &uct_iface_attr, release: Release) -> Thresholds {
+/// From which lengths on messages go by rendezvous.
+fn thresholds(worker: &Core, by: &uct_iface_attr) -> Thresholds {
     let carriers = Carriers {
         message: by,
         writes: false,
@@ -502,10 +492,5 @@ fn thresholds(worker: &Core, by: &uct_iface_attr, release: Release) -> Threshold
         same_node: false,
         to_itself: false,
     };
-    match release {
-        Release::Unknown => Thresholds::NONE,
-        Release::Minor(_) => {
-            Thresholds::new(&worker.context().config, &worker.proto().rules, &carriers)
-        }
-    }
+    Thresholds::new(&worker.context().config, &worker.proto().rules, &carriers)
 }
