@@ -5,8 +5,9 @@
  * COUNT programs from seed FIRST on, all of one block (plan.h); process r writes FOLDER/r, one line an
  * operation and "end SEED" after each program. The same seeds on another library have to give the same files.
  * DIFFERENTIAL_BREAK=SEED falsifies one received byte of that program: the test of the comparison.
- * DIFFERENTIAL_OTHER=FOLDER has the libraries of processes 1 and 3, DIFFERENTIAL_TLS and DIFFERENTIAL_DEVICE what they
- * all use then (tests/interop).
+ * DIFFERENTIAL_OTHER=FOLDER has the libraries of processes 1 and 3, DIFFERENTIAL_TLS, DIFFERENTIAL_DEVICE and
+ * DIFFERENTIAL_RNDV_THRESH what they all use then (tests/interop). DIFFERENTIAL_RELEASE=MINOR: plans are drawn around
+ * what release 1.MINOR gets wrong, too.
  * Exit status 0: all ran; 1: something cannot be; 3: a program did not end. */
 #define _GNU_SOURCE
 #include "family.h"
@@ -161,9 +162,9 @@ static void print_line(unsigned i, const char *side, unsigned node, unsigned oth
 {
     const op_t *op = &current.ops[i];
 
-    fprintf(world.out, "%lu.%u.%u %s%s %u-%u form %u phase %u attributes 0x%x layout %u/%u/%u length %zu:%s\n",
-            (unsigned long)world.seed, world.round, i, names[op->kind], side, node, other, op->form, op->phase,
-            op->attributes, op->layout.kind, op->layout.a, op->layout.b, op->length, run->text);
+    fprintf(world.out, "%lu.%u.%u process %u %s%s %u-%u form %u phase %u attributes 0x%x layout %u/%u/%u length %zu:%s\n",
+            (unsigned long)world.seed, world.round, i, world.rank, names[op->kind], side, node, other, op->form,
+            op->phase, op->attributes, op->layout.kind, op->layout.a, op->layout.b, op->length, run->text);
 }
 
 static void note_and_close(void)
@@ -359,7 +360,7 @@ static void begin_again(char **argv, const char *other, unsigned rank, int share
 int main(int argc, char **argv)
 {
     const char *other = getenv("DIFFERENTIAL_OTHER"), *rank = getenv("DIFFERENTIAL_RANK");
-    const char *device = getenv("DIFFERENTIAL_DEVICE");
+    const char *device = getenv("DIFFERENTIAL_DEVICE"), *rndv_thresh = getenv("DIFFERENTIAL_RNDV_THRESH");
     pid_t children[MAX_PROCESSES];
     uint64_t first;
     unsigned i;
@@ -382,7 +383,7 @@ int main(int argc, char **argv)
     }
     set("UCX_TLS", world.config.tls);
     set("UCX_NET_DEVICES", device ? device : "lo");
-    set("UCX_RNDV_THRESH", world.config.rndv_thresh);
+    set("UCX_RNDV_THRESH", rndv_thresh ? rndv_thresh : world.config.rndv_thresh);
     set("UCX_RNDV_SCHEME", world.config.rndv_scheme);
     set("UCX_ZCOPY_THRESH", world.config.zcopy_thresh);
     if (rank) {

@@ -219,7 +219,7 @@ static void add_stream(round_t *round, numbers_t *numbers, unsigned from, unsign
 
     for (i = 0; i < messages; ++i) {
         op = add(round, STREAM_SEND, from, to);
-        op->length = draw_length(numbers, budget) % (plan_stream_limit() + 1);
+        op->length = plan_stream_length(draw_length(numbers, budget) % (plan_stream_limit() + 1));
         op->layout = draw_layout(numbers, op->length, 1);
         op->form = percent(numbers, 80) ? FORM_NBX : FORM_NB;
         op->attributes = draw_attributes(numbers, 1);

@@ -117,6 +117,8 @@ int plan_avoids(void);
 unsigned plan_stream_pieces(unsigned drawn, size_t total);
 /* The longest message of a stream. */
 size_t plan_stream_limit(void);
+/* The length of a message of a stream. */
+size_t plan_stream_length(size_t drawn);
 /* Changes an operation that upstream gets wrong into one that it gets right. */
 void plan_avoid(op_t *op, const config_t *config);
 void plan_round(round_t *round, const config_t *config, uint64_t seed, unsigned number);

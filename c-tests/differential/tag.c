@@ -110,7 +110,9 @@ void tag_recv_note(const op_t *op, run_t *run)
     /* Upstream forgets to finish the datatype of a cancelled receive. */
     note(run, " dt %d",
          call->status == UCS_ERR_CANCELED ? buffer_ranges_right(&run->buffer) : buffer_callbacks_right(&run->buffer));
-    if (call->status == UCS_OK) {
+    if (call->status == UCS_OK && call->immediate && call->info.sender_tag == 0) { /* no message has tag 0 */
+        note(run, " within the call, tells no message");
+    } else if (call->status == UCS_OK) {
         note(run, " tag %lx length %zu", (unsigned long)call->info.sender_tag, call->info.length);
     }
     if (call->status == UCS_ERR_MESSAGE_TRUNCATED) {
