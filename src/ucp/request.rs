@@ -691,14 +691,31 @@ impl Request {
         self.recycle();
     }
 
-    /// The user frees it: at once when complete, else at completion. MPICH 5.0.2 frees some twice; the second call has
-    /// no effect unless the request was reused.
+    /// The user frees it: as `release`, and its callback is called no more, unless the operation has ended and only the
+    /// call is still to come: upstream makes it before the user has the request.
     #[inline]
-    pub fn release(&self) {
+    pub fn free(&self) {
         if self.is_settled() {
             self.released.set(true);
             self.worker().requests().give(self.to_req());
-        } else if self.released.replace(true) {
+        } else {
+            self.free_early();
+        }
+    }
+
+    #[inline(never)]
+    fn free_early(&self) {
+        let goes_on = !self.is_done() && self.with_op(|op| !matches!(op, Op::None));
+        if goes_on {
+            self.callback.set(Callback::None);
+        }
+        self.release();
+    }
+
+    /// The user gives it back: at once when complete, else at completion. MPICH 5.0.2 frees some twice; the second call has
+    /// no effect unless the request was reused.
+    pub fn release(&self) {
+        if self.released.replace(true) {
             self.report_double_free();
         } else if self.is_done() {
             self.give_back();

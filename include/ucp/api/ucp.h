@@ -1915,7 +1915,7 @@ void ucp_request_cancel(ucp_worker_h worker,
 void ucp_stream_data_release(ucp_ep_h ep, void *data);
 
 /**
- * Gives a request back, before its end too: then the operation goes on and its callback is called.
+ * Gives a request back, before its end too: then the operation goes on, and its callback is called no more.
  * A request in memory of the caller is not freed, it may be used again after its end.
  *
  * @param[in] request Request that an operation returned; not to be used afterwards.

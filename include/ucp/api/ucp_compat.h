@@ -74,7 +74,7 @@ struct ucp_listener_accept_handler {
 int ucp_request_is_completed(void *request);
 
 /**
- * Old name of `ucp_request_free`.
+ * Gives a request back as `ucp_request_free` does; before its end, its callback is still called.
  *
  * @param[in] request Request that an operation returned; not to be used afterwards.
  *

@@ -67,7 +67,7 @@ pub unsafe extern "C" fn ucp_request_is_completed(request: *mut c_void) -> c_int
     unsafe { Req::from_user(request) }.is_done().into()
 }
 
-/// Old name of `ucp_request_free`.
+/// Gives a request back as `ucp_request_free` does; before its end, its callback is still called.
 ///
 /// - `request` (in): Request that an operation returned; not to be used afterwards.
 ///
@@ -77,8 +77,8 @@ pub unsafe extern "C" fn ucp_request_is_completed(request: *mut c_void) -> c_int
 /// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_request_release(request: *mut c_void) {
-    // SAFETY: as `ucp_request_free`.
-    unsafe { ucp_request_free(request) };
+    // SAFETY: a live request, given back once.
+    unsafe { give_back(request, Request::release) };
 }
 
 /// Allocates a request for operations that take one of the caller, such as `ucp_tag_send_nbr`.
@@ -213,7 +213,7 @@ pub unsafe extern "C" fn ucp_request_cancel(worker: ucp_worker_h, request: *mut 
     }
 }
 
-/// Gives a request back, before its end too: then the operation goes on and its callback is called.
+/// Gives a request back, before its end too: then the operation goes on, and its callback is called no more.
 /// A request in memory of the caller is not freed, it may be used again after its end.
 ///
 /// - `request` (in): Request that an operation returned; not to be used afterwards.
@@ -224,19 +224,27 @@ pub unsafe extern "C" fn ucp_request_cancel(worker: ucp_worker_h, request: *mut 
 /// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_request_free(request: *mut c_void) {
-    need_request!(request);
     // SAFETY: a live request, given back once.
+    unsafe { give_back(request, Request::free) };
+}
+
+/// # Safety
+/// `request` is NULL or a live request, given back once.
+#[inline(always)]
+unsafe fn give_back(request: *mut c_void, end: impl FnOnce(&Request)) {
+    need_request!(request);
+    // SAFETY: by the caller's promise.
     let req = unsafe { Req::from_user(request) };
     if req.worker().is_shared() {
-        return free_shared(req);
+        return give_back_shared(req, end);
     }
-    req.release();
+    end(&req);
 }
 
 #[inline(never)]
-fn free_shared(req: Req) {
+fn give_back_shared(req: Req, end: impl FnOnce(&Request)) {
     let w: *const Core = req.worker();
     // SAFETY: a worker outlives its requests.
     let _guard = enter(unsafe { &*w });
-    req.release();
+    end(&req);
 }

@@ -231,6 +231,8 @@ fn is_told_later(param: &Param) -> bool {
 /// Ends a receive within its call.
 fn finish(worker: &Core, req: Req, param: &Param, result: Result<()>) {
     if is_told_later(param) {
+        // It has ended: see `Request::free`.
+        drop(req.with_op(core::mem::take));
         postpone(worker, req, NextStep::Complete(result));
     } else {
         req.complete(result);
