@@ -50,7 +50,7 @@ unsafe fn run(
             true => Verb::AtomicMapped,
             false => Verb::Atomic,
         };
-        table::count_access(ep, verb);
+        table::count_access(ep, verb, atomic.size.into());
     }
     let posted = post::atomic(ep, param, atomic, address, key)?;
     if matches!(posted, Posted::Done) {

@@ -5,8 +5,6 @@ use super::param::{self, NULL_PTR, RequestArgs, Which, enter, status_ptr};
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::dt::Side;
-use crate::ucp::ep::Ep;
-use crate::ucp::proto::table::{self, Verb};
 use crate::ucp::proto::zcopy::Direction;
 use crate::ucp::request::{Param, Posted};
 use crate::ucp::rkey::RemoteKey;
@@ -91,25 +89,14 @@ unsafe fn access(direction: Direction, t: &Target, mut param: Param) -> Result<P
     };
     // SAFETY: as above.
     let data = unsafe {
-        param.data(ep.worker(), t.buffer, t.count, side, |_, _| {
-            count_access(ep, direction, key);
+        param.data(ep.worker(), t.buffer, t.count, side, |_, data| {
+            post::count_protocol(ep, direction, key, data.len());
         })
     }?;
     match direction {
         Direction::Put => post::put(ep, &param, data, t.address, key),
         Direction::Get => post::get(ep, &param, data, t.address, key),
     }
-}
-
-/// Counts an access, where the configuration wants that.
-fn count_access(ep: &Ep, direction: Direction, key: &RemoteKey) {
-    let verb = match (direction, post::is_mapped(ep, key)) {
-        (Direction::Put, false) => Verb::Put,
-        (Direction::Put, true) => Verb::PutMapped,
-        (Direction::Get, false) => Verb::Get,
-        (Direction::Get, true) => Verb::GetMapped,
-    };
-    table::count_access(ep, verb);
 }
 
 /// Accesses and waits.
@@ -171,7 +158,6 @@ unsafe fn put_list(
         let _guard = enter(ep.worker());
         if ep.worker().examines_operations() {
             parsed.mask |= ep.worker().extra_flags;
-            table::count_access(ep, Verb::Put);
         }
         let lists = Lists {
             local: *local,

@@ -10,6 +10,7 @@ use crate::ucp::counters::Tally;
 use crate::ucp::names;
 use crate::ucp::worker_core::bandwidth;
 use crate::uct::internal::IfaceBase;
+use crate::wire::header::{Header, PutHdr};
 use core::ffi::CStr;
 
 impl Ep {
@@ -92,6 +93,13 @@ impl Ep {
             LaneIdx::MESSAGES => self.lane().max_bcopy,
             _ => self.worker().ifaces[lane.iface].attr.cap.am.max_bcopy,
         }
+    }
+
+    /// Bytes of the longest put that goes by message where the transport could write the memory itself; none to upstream's
+    /// processes, which acknowledge each. A message is copied, so that the put is complete when it was posted, it leaves
+    /// together with others, and needs no acknowledgement of its own.
+    pub fn longest_put_message(&self) -> Option<usize> {
+        (!self.is_upstream()).then(|| self.lane().max_bcopy.saturating_sub(PutHdr::LEN))
     }
 
     /// The lane for messages, if connected.

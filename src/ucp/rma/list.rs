@@ -6,6 +6,7 @@ use crate::c::*;
 use crate::ucp::composite::CompositeRequest;
 use crate::ucp::ep::Ep;
 use crate::ucp::mem::Region;
+use crate::ucp::proto::zcopy::Direction;
 use crate::ucp::request::{Info, Param, Posted, bytes, immediate, must_be_immediate};
 use crate::ucp::rkey::{Access, RemoteKey};
 use crate::ucs::{Result, Status};
@@ -145,6 +146,9 @@ pub unsafe fn put(ep: &Ep, param: &Param, lists: &Lists) -> Result<Posted> {
             let at = e.buffer.wrapping_add(block * e.stride);
             let data = bytes(ep.worker(), at, e.length);
             let address = e.address + (block * e.length) as u64;
+            if ep.worker().examines_operations() {
+                post::count_protocol(ep, Direction::Put, e.key, e.length);
+            }
             all.post_part(|param| post::put(ep, param, data?, address, e.key));
         }
     }

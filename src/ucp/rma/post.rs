@@ -10,6 +10,7 @@ use crate::ucp::dt::Data;
 use crate::ucp::ep::{Capability, Ep, Pin};
 use crate::ucp::op::{GetOp, Op, PutOp};
 use crate::ucp::proto::rails;
+use crate::ucp::proto::table::{self, Verb};
 use crate::ucp::proto::zcopy::{self, Direction, Transfer};
 use crate::ucp::reg::LocalMemory;
 use crate::ucp::request::{
@@ -129,6 +130,17 @@ pub unsafe fn atomic_mapped<W: AtomicWord>(
     true
 }
 
+/// Counts an access in the row of its protocol, where the configuration wants that.
+pub fn count_protocol(ep: &Ep, direction: Direction, key: &RemoteKey, length: usize) {
+    let verb = match (direction, is_mapped(ep, key)) {
+        (Direction::Put, false) => Verb::Put,
+        (Direction::Put, true) => Verb::PutMapped,
+        (Direction::Get, false) => Verb::Get,
+        (Direction::Get, true) => Verb::GetMapped,
+    };
+    table::count_access(ep, verb, length);
+}
+
 /// Writes the buffer to remote memory.
 pub fn put(ep: &Ep, param: &Param, data: Data, address: u64, key: &RemoteKey) -> Result<Posted> {
     ep.usable()?;
@@ -202,7 +214,9 @@ fn by_transport(
 ) -> Option<Result<Posted>> {
     let (lane, rkey) = match (access_of(ep, key), direction) {
         (Access::SingleCopy, _) => (ep.lane_with(Capability::SingleCopy)?, 0),
-        (Access::Written(rkey), Direction::Put) if may_bypass(ep, data.len()) => {
+        (Access::Written(rkey), Direction::Put)
+            if ep.longest_put_message() < Some(data.len()) && may_bypass(ep, data.len()) =>
+        {
             (ep.lane_with(Capability::PutByKey)?, rkey)
         }
         _ => return None,

@@ -3,7 +3,7 @@
 use super::Row;
 use crate::c::*;
 use crate::ucp::dt::Data;
-use crate::ucp::ep::{Capability, Ep};
+use crate::ucp::ep::{Capability, Ep, Lane};
 use crate::ucp::op::{MessageKind, Stage, UserHeader};
 use crate::ucp::plan::RndvPolicy;
 use crate::ucp::proto::{rndv, send};
@@ -111,8 +111,8 @@ impl Verb {
                 let way = "rendezvous copy from mapped remote memory";
                 vec![row(ep.lane().thresholds.rndv_mapped, way, &name)]
             }
-            Verb::Put => vec![access_ways(ep).0],
-            Verb::Get => vec![access_ways(ep).1],
+            Verb::Put => access_rows(ep).0,
+            Verb::Get => access_rows(ep).1,
             Verb::PutMapped | Verb::GetMapped => mapped("copy"),
             Verb::Atomic => vec![row(0, "software emulation", &name)],
             Verb::AtomicMapped => mapped("processor instruction"),
@@ -247,19 +247,23 @@ fn rndv_way(ep: &Ep, data: &Data) -> (String, String) {
 }
 
 /// How puts and gets of memory that is not mapped go.
-fn access_ways(ep: &Ep) -> (Row, Row) {
+fn access_rows(ep: &Ep) -> (Vec<Row>, Vec<Row>) {
     let emulated = || row(0, "software emulation", &ep.transport_name());
+    let zero_copy = |from, lane: Lane| row(from, "zero-copy", &ep.name_of(lane.iface));
     let lane_with = |capability| ep.lane_with(capability);
     match (
         lane_with(Capability::SingleCopy),
         lane_with(Capability::PutByKey),
     ) {
-        (Some(lane), _) => {
-            let by = ep.name_of(lane.iface);
-            (row(0, "zero-copy", &by), row(0, "zero-copy", &by))
+        (Some(lane), _) => (vec![zero_copy(0, lane)], vec![zero_copy(0, lane)]),
+        (None, Some(lane)) => {
+            let puts = match ep.longest_put_message() {
+                Some(most) => vec![emulated(), zero_copy(most + 1, lane)],
+                None => vec![zero_copy(0, lane)],
+            };
+            (puts, vec![emulated()])
         }
-        (None, Some(lane)) => (row(0, "zero-copy", &ep.name_of(lane.iface)), emulated()),
-        (None, None) => (emulated(), emulated()),
+        (None, None) => (vec![emulated()], vec![emulated()]),
     }
 }
 

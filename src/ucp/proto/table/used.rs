@@ -107,8 +107,8 @@ pub fn count_message(ep: &Ep, verb: Verb, data: &Data, policy: RndvPolicy) {
 }
 
 /// Remote memory is about to be accessed.
-pub fn count_access(ep: &Ep, verb: Verb) {
+pub fn count_access(ep: &Ep, verb: Verb, length: usize) {
     if let Some(used) = &ep.worker().proto().used {
-        used.add(ep, 0, verb, || (verb, String::new()));
+        used.add(ep, length, verb, || (verb, String::new()));
     }
 }
