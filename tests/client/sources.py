@@ -128,5 +128,6 @@ def cases():
     for tls in ("all", "posix,self", "tcp,self"):
         yield Case("Sandia OpenSHMEM", VERSIONS["sos"], "its unit tests", tls, 2,
                    lambda: [sys.executable, PROGRAMS / "sos_units.py", *sos()],
-                   lambda text: "" if re.search(r"^all \d+ pass$", text, re.M) else "not all pass",
-                   env=lambda: {"LD_LIBRARY_PATH": upstream()}, limit=1500, long=True)
+                   lambda text: "" if re.search(r"^all \d+ pass$", text, re.M) else text.strip().splitlines()[-1],
+                   env=lambda: {"LD_LIBRARY_PATH": upstream()}, limit=3000, long=True,
+                   numbers=lambda text: re.findall(r"^pass .*$", text, re.M))

@@ -2,28 +2,52 @@
 
     sos_units.py FOLDER LIBRARIES
 
-LIBRARIES is the folder where its own library is installed."""
+FOLDER has the compiled tests, LIBRARIES the client's own library. A test passes that ends with status 0."""
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 
 LIMIT = 180  # seconds for one
-ENVIRONMENT = {**os.environ, "LD_LIBRARY_PATH": f"{os.environ.get('LD_LIBRARY_PATH', '')}:{sys.argv[2]}"}
 
 
-def passes(program):
+def wrong(program, env):
+    """What is wrong with a run, "" if nothing."""
+    process = subprocess.Popen(["mpiexec.hydra", "-n", "2", program], cwd=program.parent, env=env, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        return subprocess.run(["mpiexec.hydra", "-n", "2", program], cwd=program.parent, env=ENVIRONMENT,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                              timeout=LIMIT).returncode == 0
+        status = process.wait(timeout=LIMIT)
     except subprocess.TimeoutExpired:
-        return False
+        # The launcher ends its processes when it is asked to end.
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        return "hangs"
+    return f"exit {status}" if status else ""
 
 
-# libtool makes scripts where a library is not installed, and the programs in .libs.
-programs = {path.name: path for folder in ("", ".libs") for path in (pathlib.Path(sys.argv[1]).resolve() / folder).glob("*")
-            if path.is_file() and os.access(path, os.X_OK) and path.suffix == "" and path.read_bytes()[:4] == b"\x7fELF"}
-failed = [name for name, path in sorted(programs.items()) if not passes(path)]
-print(f"{len(failed)} of {len(programs)} fail: {', '.join(failed)}" if failed or not programs else
-      f"all {len(programs)} pass")
+def programs(folder):
+    """The tests by name. libtool makes scripts where a library is not installed, and the programs in .libs."""
+    paths = (path for place in (folder, folder / ".libs") for path in place.glob("*"))
+    return {path.name: path for path in paths if path.is_file() and os.access(path, os.X_OK) and path.suffix == ""
+            and path.read_bytes()[:4] == b"\x7fELF"}
+
+
+def main():
+    folder, libraries = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
+    env = {**os.environ, "LD_LIBRARY_PATH": f"{os.environ.get('LD_LIBRARY_PATH', '')}:{libraries}"}
+    tests = sorted(programs(folder).items())
+    failed = []
+    for name, path in tests:
+        reason = wrong(path, env)
+        print(f"fail {name}: {reason}" if reason else f"pass {name}", flush=True)
+        failed += [name] if reason else []
+    print(f"{len(failed)} of {len(tests)} fail: {', '.join(failed)}" if failed or not tests else f"all {len(tests)} pass")
+
+
+if __name__ == "__main__":
+    main()
