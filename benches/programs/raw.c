@@ -10,6 +10,8 @@
  *     raw cma SIZE     the kernel copies it out of the other process
  *     raw tcp SIZE     a connection over loopback, one message at a time, in turns
  *     raw stream SIZE  the same connection, one way
+ *     raw zerocopy SIZE  as stream, sent with MSG_ZEROCOPY: the kernel says when the bytes may be changed
+ *     raw uring SIZE   as stream, sent and received by requests of io_uring
  *
  * Prints "each US": microseconds for one message one way. */
 #define _GNU_SOURCE
@@ -19,12 +21,15 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/errqueue.h>
+#include <linux/io_uring.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 
@@ -195,6 +200,99 @@ static void tcp_turn_back(void) { receive_all(theirs), send_all(theirs); }
 static void tcp_send(void) { send_all(ours); }
 static void tcp_receive(void) { receive_all(theirs); }
 
+/* Sends that the kernel may still read the bytes of. */
+enum { UNFINISHED = 16 };
+static unsigned sends, finished;
+
+/* Takes what the kernel has said of finished sends. */
+static void take_finished(void)
+{
+    char control[128];
+    struct msghdr message = {.msg_control = control, .msg_controllen = sizeof(control)};
+    struct cmsghdr *part;
+
+    if (recvmsg(ours, &message, MSG_ERRQUEUE) < 0) {
+        if (errno != EAGAIN) {
+            give_up("error queue");
+        }
+        return;
+    }
+    for (part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part)) {
+        finished = ((struct sock_extended_err *)CMSG_DATA(part))->ee_data + 1;
+    }
+}
+
+static void zerocopy_send(void)
+{
+    static int asked;
+    size_t sent = 0;
+    int one = 1;
+
+    if (!asked && setsockopt(ours, SOL_SOCKET, SO_ZEROCOPY, &one, sizeof(one)) != 0) {
+        give_up("SO_ZEROCOPY");
+    }
+    asked = 1;
+    while (sent < size || sends - finished > UNFINISHED) {
+        ssize_t n = sent < size ? send(ours, mine + sent, size - sent, MSG_NOSIGNAL | MSG_ZEROCOPY) : 0;
+
+        if (n > 0) {
+            sent += n, ++sends;
+        } else if (n < 0 && errno != EAGAIN && errno != ENOBUFS) {
+            give_up("send");
+        } else {
+            take_finished();
+        }
+    }
+}
+
+/* A ring of a process: one request at a time. */
+static void uring(int operation, int fd)
+{
+    static int ring;
+    static char *memory;
+    static struct io_uring_sqe *request;
+    static struct io_uring_params at;
+    size_t done = 0;
+
+    if (!memory) {
+        at.flags = IORING_SETUP_SINGLE_ISSUER;
+        ring = syscall(SYS_io_uring_setup, 4, &at);
+        if (ring < 0 || !(at.features & IORING_FEAT_SINGLE_MMAP)) {
+            give_up("io_uring_setup");
+        }
+        memory = mmap(NULL, at.cq_off.cqes + at.cq_entries * sizeof(struct io_uring_cqe), PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_POPULATE, ring, IORING_OFF_SQ_RING);
+        request = mmap(NULL, at.sq_entries * sizeof(*request), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, ring,
+                       IORING_OFF_SQES);
+        if (memory == MAP_FAILED || request == MAP_FAILED) {
+            give_up("rings of io_uring");
+        }
+        fcntl(fd, F_SETFL, 0);
+    }
+    while (done < size) {
+        unsigned *tail = (unsigned *)(memory + at.sq_off.tail), *head = (unsigned *)(memory + at.cq_off.head);
+        struct io_uring_cqe *said = (struct io_uring_cqe *)(memory + at.cq_off.cqes) + (*head & (at.cq_entries - 1));
+
+        *request = (struct io_uring_sqe){.opcode = operation, .fd = fd, .addr = (uintptr_t)(mine + done), .len = size - done,
+                                         .msg_flags = MSG_WAITALL | MSG_NOSIGNAL};
+        ((unsigned *)(memory + at.sq_off.array))[*tail & (at.sq_entries - 1)] = 0;
+        __atomic_store_n(tail, *tail + 1, __ATOMIC_RELEASE);
+        if (syscall(SYS_io_uring_enter, ring, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) != 1) {
+            give_up("io_uring_enter");
+        }
+        while (__atomic_load_n((unsigned *)(memory + at.cq_off.tail), __ATOMIC_ACQUIRE) == *head) {
+        }
+        if (said->res <= 0) {
+            exit(operation == IORING_OP_SEND);
+        }
+        done += said->res;
+        __atomic_store_n(head, *head + 1, __ATOMIC_RELEASE);
+    }
+}
+
+static void uring_send(void) { uring(IORING_OP_SEND, ours); }
+static void uring_receive(void) { uring(IORING_OP_RECV, theirs); }
+
 static const struct {
     const char *name;
     void (*ours)(void), (*theirs)(void);
@@ -203,7 +301,8 @@ static const struct {
              {"copy", copy_ask, copy_answer, 1},        {"own", copy_own, nothing, 1},
              {"add", add, nothing, 1},                  {"cma", copy_by_kernel, nothing, 1},
              {"tcp", tcp_turn, tcp_turn_back, 2},
-             {"stream", tcp_send, tcp_receive, 1}};
+             {"stream", tcp_send, tcp_receive, 1},      {"zerocopy", zerocopy_send, tcp_receive, 1},
+             {"uring", uring_send, uring_receive, 1}};
 
 int main(int argc, char **argv)
 {
@@ -217,7 +316,7 @@ int main(int argc, char **argv)
     }
     size = argc > 2 ? strtoul(argv[2], NULL, 0) : 0;
     if (kind == sizeof(kinds) / sizeof(*kinds) || size == 0 || size > LONGEST) {
-        fprintf(stderr, "raw ring|turns|copy|own|add|cma|tcp|stream BYTES, at most %d\n", LONGEST);
+        fprintf(stderr, "raw ring|turns|copy|own|add|cma|tcp|stream|zerocopy|uring BYTES, at most %d\n", LONGEST);
         return 2;
     }
     shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

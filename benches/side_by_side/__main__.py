@@ -2,7 +2,8 @@
 
     python3 benches/side_by_side [--groups G,G...] [--only REGEX] [--reps N] [--scale X] [--again] [--report] [--list]
 
-    --groups  start, endpoints, messages, memory, crowded, threads, loop, mixed, uct, mpi, zeromq, secure, limits; all of them without
+    --groups  start, endpoints, messages, memory, crowded, threads, loop, mixed, uct, mpi, zeromq, peers, secure,
+              limits; all of them without
     --again   measures rows anew that are in the record; without it a run that was stopped goes on where it was, and
               only rows that were measured with another build of the library, or otherwise, are measured again
     --report  measures nothing, writes the page from the record
@@ -23,6 +24,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import report
+from peers import Peers
 from perftest import Perftest
 from programs import Programs
 from rows import Machine, Record, gain_of, measure, of_one_placement
@@ -54,7 +56,9 @@ def main():
         return 0
     machine = Machine(ROOT, TARGET, options.scale)
     perftest = Perftest(machine)
-    rows = [row for row in (*Programs(machine, perftest).rows(), *perftest.rows())
+    programs = Programs(machine, perftest)
+    others = Peers(machine, perftest, programs).rows() if "peers" in groups else ()
+    rows = [row for row in (*programs.rows(), *perftest.rows(), *others)
             if row.group in groups and re.search(options.only, f"{row.group} {row.name}")]
     rows.sort(key=lambda row: groups.index(row.group))
     if options.list:

@@ -24,6 +24,7 @@ TITLES = {
     "uct": "UCT",
     "mpi": "MPI",
     "zeromq": "ZeroMQ",
+    "peers": "Other libraries, and what the kernel offers",
     "secure": "With a secret, and encrypted",
     "limits": "Limits: loops that only move the bytes",
 }

@@ -89,7 +89,7 @@ class Machine:
     def program(self, name, libraries, compiler="gcc"):
         """A program of benches/programs, compiled."""
         source = self.root / "benches/programs" / f"{name}.c"
-        out = self.work / f"{name}-{compiler}"
+        out = self.work / f"{name}-{pathlib.Path(compiler).name}"
         subprocess.run([compiler, "-std=gnu11", "-O2", "-w", "-I", self.ours / "include", "-o", out, source,
                         f"-L{self.ours}/lib", *libraries], check=True)
         return out

@@ -20,8 +20,8 @@ APT = TARGET.resolve() / "clients/apt"
 LIBFABRIC, LIBFABRIC_UCX = ("libfabric", "2.1.0", "trixie"), "1.20.1"
 MPICH_SUITE = ("mpich", "4.0.2", "bookworm")
 UPSTREAM = ("ucx", "1.13.1", "bookworm")
-# All but the provider for UCX: what else would be tested is not this library.
-PROVIDERS = ["verbs", "psm2", "psm3", "efa", "opx", "usnic", "rxm", "rxd", "udp", "sockets", "shm", "sm2", "mrail", "tcp",
+# All but the provider for UCX, and those that the benchmarks compare with.
+PROVIDERS = ["verbs", "psm2", "psm3", "efa", "opx", "usnic", "rxm", "rxd", "udp", "sockets", "sm2", "mrail",
              "lnx", "lpp"]
 # Tests of MPICH by folder and name, 20 runs each.
 HUNG = [("pt2pt", "many_isend"), ("rma", "pscw_ordering")]
