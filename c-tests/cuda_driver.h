@@ -9,7 +9,7 @@
 typedef unsigned long long CUdeviceptr;
 typedef struct CUctx_st *CUcontext;
 typedef struct CUstream_st *CUstream;
-enum { CU_POINTER_ATTRIBUTE_SYNC_MEMOPS = 6 };
+enum { CU_POINTER_ATTRIBUTE_SYNC_MEMOPS = 6, CU_CTX_SYNC_MEMOPS = 0x80 };
 
 int cuInit(unsigned flags);
 int cuDevicePrimaryCtxRetain(CUcontext *context, int device);
@@ -17,6 +17,7 @@ int cuDevicePrimaryCtxRelease_v2(int device);
 int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active);
 int cuCtxGetCurrent(CUcontext *context);
 int cuCtxSetCurrent(CUcontext context);
+int cuCtxGetFlags(unsigned *flags);
 int cuPointerGetAttribute(void *value, int attribute, CUdeviceptr address);
 int cuMemAlloc_v2(CUdeviceptr *address, size_t size);
 int cuMemAllocAsync(CUdeviceptr *address, size_t size, CUstream stream);
@@ -26,6 +27,45 @@ int cuMemFree_v2(CUdeviceptr address);
 int cuMemFreeHost(void *address);
 int cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t size);
 int cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t size);
+
+/* Memory that is created and mapped in steps, and memory of pools. */
+typedef unsigned long long CUmemGenericAllocationHandle;
+typedef struct CUmemPoolHandle_st *CUmemoryPool;
+typedef struct {
+    int type, id;
+} CUmemLocation;
+typedef struct {
+    int type, requestedHandleTypes;
+    CUmemLocation location;
+    void *win32HandleMetaData;
+    unsigned char allocFlags[8];
+} CUmemAllocationProp;
+typedef struct {
+    CUmemLocation location;
+    int flags;
+} CUmemAccessDesc;
+typedef struct {
+    int allocType, handleTypes;
+    CUmemLocation location;
+    void *win32SecurityAttributes;
+    size_t maxSize;
+    unsigned short usage;
+    unsigned char reserved[54];
+} CUmemPoolProps;
+enum { HANDLE_NONE = 0, HANDLE_FILE = 1, HANDLE_FABRIC = 8, STEP = 2 << 20 };
+
+int cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CUmemAllocationProp *prop,
+                unsigned long long flags);
+int cuMemRelease(CUmemGenericAllocationHandle handle);
+int cuMemAddressReserve(CUdeviceptr *address, size_t size, size_t alignment, CUdeviceptr hint, unsigned long long flags);
+int cuMemAddressFree(CUdeviceptr address, size_t size);
+int cuMemMap(CUdeviceptr address, size_t size, size_t offset, CUmemGenericAllocationHandle handle,
+             unsigned long long flags);
+int cuMemUnmap(CUdeviceptr address, size_t size);
+int cuMemSetAccess(CUdeviceptr address, size_t size, const CUmemAccessDesc *access, size_t count);
+int cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *props);
+int cuMemPoolDestroy(CUmemoryPool pool);
+int cuMemAllocFromPoolAsync(CUdeviceptr *address, size_t size, CUmemoryPool pool, CUstream stream);
 
 /* Of the stand-in alone: how often a function of the driver was called. */
 long fake_cuda_calls(const char *function);
@@ -62,6 +102,48 @@ static inline CUdeviceptr managed_memory(size_t size)
     CUdeviceptr address = 0;
 
     CHECK_EQ(cuMemAllocManaged(&address, size, 1), 0);
+    return address;
+}
+
+/* `count` steps side by side, each an allocation of its own with handles of these types. */
+static inline CUdeviceptr memory_in_steps(int count, int handles)
+{
+    CUmemAllocationProp prop = {.type = 1, .requestedHandleTypes = handles, .location = {.type = 1, .id = 0}};
+    CUmemAccessDesc access = {.location = {.type = 1, .id = 0}, .flags = 3};
+    CUmemGenericAllocationHandle handle;
+    CUdeviceptr address;
+    int i;
+
+    CHECK_EQ(cuMemAddressReserve(&address, (size_t)count * STEP, 0, 0, 0), 0);
+    for (i = 0; i < count; ++i) {
+        CHECK_EQ(cuMemCreate(&handle, STEP, &prop, 0), 0);
+        CHECK_EQ(cuMemMap(address + (size_t)i * STEP, STEP, 0, handle, 0), 0);
+        CHECK_EQ(cuMemRelease(handle), 0);
+    }
+    CHECK_EQ(cuMemSetAccess(address, (size_t)count * STEP, &access, 1), 0);
+    return address;
+}
+
+static inline void free_steps(CUdeviceptr address, int count)
+{
+    CHECK_EQ(cuMemUnmap(address, (size_t)count * STEP), 0);
+    CHECK_EQ(cuMemAddressFree(address, (size_t)count * STEP), 0);
+}
+
+static inline CUmemoryPool pool_with(int handles)
+{
+    CUmemPoolProps props = {.allocType = 1, .handleTypes = handles, .location = {.type = 1, .id = 0}};
+    CUmemoryPool pool;
+
+    CHECK_EQ(cuMemPoolCreate(&pool, &props), 0);
+    return pool;
+}
+
+static inline CUdeviceptr memory_of_pool(CUmemoryPool pool, size_t size)
+{
+    CUdeviceptr address = 0;
+
+    CHECK_EQ(cuMemAllocFromPoolAsync(&address, size, pool, NULL), 0);
     return address;
 }
 

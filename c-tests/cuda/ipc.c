@@ -1,6 +1,6 @@
 /* The transport cuda_ipc between two processes: device memory of one is written and read by the other, from its own device
  * memory and from the host's. With an argument only what that names: "unreachable" (the driver maps nothing), "limit" (of
- * the cache), "replaced" (allocations). Run by tests/cuda. */
+ * the cache), "replaced" (allocations), "all". A second one says of which kind the owner's memory is. Run by tests/cuda. */
 #include "../cuda_driver.h"
 
 #include <uct/api/uct.h>
@@ -12,6 +12,35 @@
 #include <unistd.h>
 
 enum { LENGTH = 300000, MOST = 256 };
+
+/* Kinds of memory; their handles are bytes or a descriptor. */
+static const struct {
+    const char *name;
+    int steps, pool, handles;
+} kinds[] = {{"plain", 0, 0, 0},
+             {"steps-by-file", 1, 0, HANDLE_FILE},
+             {"steps-by-bytes", 1, 0, HANDLE_FABRIC},
+             {"pool-by-file", 0, 1, HANDLE_FILE},
+             {"pool-by-bytes", 0, 1, HANDLE_FABRIC}};
+static int kind;
+static CUmemoryPool pool;
+
+static CUdeviceptr allocate(void)
+{
+    if (kinds[kind].steps) {
+        return memory_in_steps(1, kinds[kind].handles);
+    }
+    return kinds[kind].pool ? memory_of_pool(pool, LENGTH) : device_memory(LENGTH);
+}
+
+static void release(CUdeviceptr memory)
+{
+    if (kinds[kind].steps) {
+        free_steps(memory, 1);
+    } else {
+        CHECK_EQ(cuMemFree_v2(memory), 0);
+    }
+}
 
 /* One end. */
 typedef struct {
@@ -159,10 +188,15 @@ static void owner(int fd)
     alarm(60);
     use_device(0);
     side_open();
-    memory = device_memory(LENGTH);
+    if (kinds[kind].pool) {
+        pool = pool_with(kinds[kind].handles);
+    }
+    memory = allocate();
     told = tell(memory, LENGTH, &memh);
     CHECK_EQ(uct_md_mem_reg(side.md, bytes, LENGTH, UCT_MD_MEM_ACCESS_ALL, &refused), UCS_ERR_INVALID_ADDR);
-    CHECK_EQ(uct_md_mem_reg(side.md, at(memory), LENGTH + 1, UCT_MD_MEM_ACCESS_ALL, &refused), UCS_ERR_INVALID_ADDR);
+    /* Steps may stand side by side. */
+    CHECK_EQ(uct_md_mem_reg(side.md, at(memory), STEP + 1, UCT_MD_MEM_ACCESS_ALL, &refused),
+             kinds[kind].steps ? UCS_ERR_UNSUPPORTED : UCS_ERR_INVALID_ADDR);
     CHECK_EQ(cuMemAllocAsync(&before, 100, NULL), 0);
     CHECK_EQ(uct_md_mem_reg(side.md, at(before), 100, UCT_MD_MEM_ACCESS_ALL, &refused), UCS_ERR_UNSUPPORTED);
     CHECK_EQ(cuMemFree_v2(before), 0);
@@ -171,10 +205,10 @@ static void owner(int fd)
         switch (what) {
         case 'n':
             CHECK_OK(uct_md_mem_dereg(side.md, memh));
-            CHECK_EQ(cuMemFree_v2(memory), 0);
+            release(memory);
             before = memory;
-            memory = device_memory(LENGTH);
-            CHECK_EQ(memory, before);
+            memory = allocate();
+            CHECK(kind > 0 || memory == before);
             told = tell(memory, LENGTH, &memh);
             all(fd, &told, sizeof(told), 1);
             break;
@@ -189,7 +223,7 @@ static void owner(int fd)
         }
     }
     CHECK_OK(uct_md_mem_dereg(side.md, memh));
-    CHECK_EQ(cuMemFree_v2(memory), 0);
+    release(memory);
     side_close();
     _exit(0);
 }
@@ -293,6 +327,93 @@ static void refusals(uct_ep_h ep, told_t *told, uct_rkey_t rkey, CUdeviceptr dev
     OK("refusals");
 }
 
+/* Where a key has what, by its owner's layout (src/uct/cuda/ipc/wire.rs). */
+enum { CHECK_AT = 1, BODY_AT = 5, KIND_AT = 21, SERIAL_AT = 22, BYTES_AT = 26, POINTER_AT = 90, ID_AT = 154, EXTENT_AT = 170, LENGTH_AT = 186 };
+
+static void seal(char *key)
+{
+    uint32_t sum = ~0u;
+    size_t i;
+    int bit;
+
+    for (i = BODY_AT; i < side.md_attr.rkey_packed_size; ++i) {
+        sum ^= (unsigned char)key[i];
+        for (bit = 0; bit < 8; ++bit) {
+            sum = sum >> 1 ^ (sum & 1 ? 0x82f63b78 : 0);
+        }
+    }
+    sum = ~sum;
+    memcpy(key + CHECK_AT, &sum, sizeof(sum));
+}
+
+/* A key that no honest owner makes: refused when it is unpacked, or when it is used. */
+static void refused(uct_ep_h ep, told_t *told, const char *what)
+{
+    uct_rkey_bundle_t bundle;
+    ucs_status_t status;
+
+    seal(told->key);
+    status = uct_rkey_unpack(side.component, told->key, &bundle);
+    if (status == UCS_OK) {
+        status = put(ep, sent, 1, told->address, bundle.rkey);
+        CHECK_OK(uct_rkey_release(side.component, &bundle));
+    }
+    if (status != UCS_ERR_UNREACHABLE && status != UCS_ERR_INVALID_PARAM && status != UCS_ERR_INVALID_ADDR) {
+        FAIL("%s: %s", what, ucs_status_string(status));
+    }
+}
+
+static void forged(uct_ep_h ep, const told_t *told)
+{
+    static const char bytes[] = {0, 1, 2, 0x11, 0x12, 0x10, 3, 0x21, (char)0xff};
+    told_t other;
+    uint64_t number;
+    uint32_t serial;
+    size_t i;
+
+    for (i = 0; i < sizeof(bytes); ++i) {
+        if (bytes[i] != told->key[KIND_AT]) {
+            other = *told;
+            other.key[KIND_AT] = bytes[i];
+            refused(ep, &other, "a handle of another kind");
+        }
+    }
+    /* Descriptors that the owner has for others, and has not. */
+    for (serial = 0; told->key[KIND_AT] & 0x10 && serial < 20; ++serial) {
+        if (memcmp(told->key + SERIAL_AT, &serial, 4)) {
+            other = *told;
+            memcpy(other.key + SERIAL_AT, &serial, 4);
+            refused(ep, &other, "another descriptor");
+        }
+    }
+    for (i = 0; !(told->key[KIND_AT] & 0x10) && i < 4; ++i) {
+        other = *told;
+        other.key[BYTES_AT + i] ^= 0x41;
+        refused(ep, &other, "other bytes");
+    }
+    if ((told->key[KIND_AT] & 0xf) == 2) {
+        other = *told;
+        memset(other.key + POINTER_AT, 0x77, 64);
+        refused(ep, &other, "another pointer");
+    }
+    if ((told->key[KIND_AT] & 0xf) == 1) {
+        other = *told;
+        number = 1ull << 40;
+        memcpy(other.key + EXTENT_AT, &number, 8);
+        /* One that is not mapped yet. */
+        other.key[ID_AT] ^= 1;
+        refused(ep, &other, "more than the allocation");
+    }
+    number = ~0ull;
+    other = *told;
+    memcpy(other.key + EXTENT_AT, &number, 8);
+    refused(ep, &other, "more than any device has");
+    other = *told;
+    memcpy(other.key + LENGTH_AT, &number, 8);
+    refused(ep, &other, "a range beyond the end");
+    OK("forged keys");
+}
+
 /* Another allocation takes the place of one that is mapped here. */
 static void replaced(int fd, uct_ep_h ep, CUdeviceptr device)
 {
@@ -353,6 +474,9 @@ int main(int argc, char **argv)
     pid_t pid;
 
     alarm(60);
+    while (argc > 2 && strcmp(argv[2], kinds[kind].name)) {
+        CHECK(++kind < sizeof(kinds) / sizeof(*kinds));
+    }
     CHECK_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
     pid = fork();
     CHECK(pid >= 0);
@@ -368,6 +492,9 @@ int main(int argc, char **argv)
     all(fds[0], &told, sizeof(told), 0);
     ep = connect_to(&told);
     CHECK_OK(uct_rkey_unpack(side.component, told.key, &bundle));
+    if (!strcmp(only, "all")) {
+        only = "";
+    }
     if (!strcmp(only, "unreachable")) {
         CHECK_EQ(put(ep, sent, 1, told.address, bundle.rkey), UCS_ERR_UNREACHABLE);
         CHECK_EQ(get(ep, at(device), 1, told.address, bundle.rkey), UCS_ERR_UNREACHABLE);
@@ -380,6 +507,7 @@ int main(int argc, char **argv)
     } else {
         copies(fds[0], ep, &told, bundle.rkey, device);
         refusals(ep, &told, bundle.rkey, device);
+        forged(ep, &told);
         woken(ep, &told, bundle.rkey);
         replaced(fds[0], ep, device);
         /* The owner ends while its memory is mapped: copies go on, or fail. */

@@ -241,10 +241,42 @@ static void transport(int with_copies)
     ucs_async_context_destroy(async);
 }
 
+/* Memory that is mapped in steps, and of pools: by whatever handle others open it. */
+static void other_kinds(void)
+{
+    static const int handles[] = {HANDLE_NONE, HANDLE_FILE, HANDLE_FABRIC, HANDLE_FILE | HANDLE_FABRIC};
+    CUmemoryPool pool;
+    CUdeviceptr memory;
+    unsigned flags;
+    int i;
+
+    for (i = 0; i < 4; ++i) {
+        /* By bytes only where the driver has a fabric. */
+        if ((handles[i] & HANDLE_FABRIC) && !getenv("FABRIC")) {
+            continue;
+        }
+        memory = memory_in_steps(2, handles[i]);
+        printf("handles %d\n", handles[i]);
+        tell("memory in steps", at(memory), 100);
+        tell("in its second step", at(memory + STEP + 100), 100);
+        tell("a whole step", at(memory), STEP);
+        /* Its copies wait for their end, as those of other memory. */
+        CHECK_EQ(cuCtxGetFlags(&flags), 0);
+        CHECK(flags & CU_CTX_SYNC_MEMOPS);
+        free_steps(memory, 2);
+        tell("that was freed", at(memory), 100);
+        pool = pool_with(handles[i]);
+        memory = memory_of_pool(pool, 10000);
+        tell("memory of a pool", at(memory + 8), 100);
+        CHECK_EQ(cuMemFree_v2(memory), 0);
+        CHECK_EQ(cuMemPoolDestroy(pool), 0);
+    }
+}
+
 int main(int argc, char **argv)
 {
     CUdeviceptr device, managed, pooled, large;
-    unsigned synchronous = 0;
+    unsigned synchronous = 0, flags;
     CUcontext context, current;
     void *pinned;
     char local;
@@ -261,7 +293,8 @@ int main(int argc, char **argv)
     CHECK_EQ(cuMemHostAlloc(&pinned, 10000, 0), 0);
     tell("device memory", at(device), 100);
     CHECK_EQ(cuPointerGetAttribute(&synchronous, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, device), 0);
-    CHECK_EQ(synchronous, 1);
+    CHECK_EQ(cuCtxGetFlags(&flags), 0);
+    CHECK(synchronous == 1 || (flags & CU_CTX_SYNC_MEMOPS));
     tell("in it", at(device + 100), 100);
     tell("beyond it", at(device + 100), 100000);
     tell("no byte of it", at(device), 0);
@@ -269,6 +302,7 @@ int main(int argc, char **argv)
     tell("managed memory", at(managed + 8), 100);
     tell("memory of a pool", at(pooled + 8), 100);
     tell("pinned memory", pinned, 100);
+    other_kinds();
     same_address();
     allocation();
     registration();

@@ -19,6 +19,33 @@ pub struct CUipcMemHandle {
     pub reserved: [u8; CU_IPC_HANDLE_SIZE as usize],
 }
 
+/// The name of a pointer into a pool, of the same sort.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct CUmemPoolPtrExportData {
+    pub reserved: [u8; CU_IPC_HANDLE_SIZE as usize],
+}
+
+pub type CUmemGenericAllocationHandle = u64;
+pub type CUmemoryPool = *mut c_void;
+pub type CUmemAllocationHandleType = c_uint;
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct CUmemLocation {
+    /// `CU_MEM_LOCATION_TYPE_*`
+    pub kind: c_uint,
+    pub id: c_int,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct CUmemAccessDesc {
+    pub location: CUmemLocation,
+    /// `CU_MEM_ACCESS_FLAGS_*`
+    pub flags: c_uint,
+}
+
 pub type CUpointer_attribute = c_uint;
 pub type CUdevice_attribute = c_uint;
 
@@ -41,12 +68,18 @@ constants! { CUDA_CONSTANTS:
     CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: CUpointer_attribute = 9,
     CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: CUpointer_attribute = 11,
     CU_POINTER_ATTRIBUTE_RANGE_SIZE: CUpointer_attribute = 12,
+    CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: CUpointer_attribute = 14,
     CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: CUpointer_attribute = 17,
     CU_DEVICE_ATTRIBUTE_PCI_BUS_ID: CUdevice_attribute = 33,
     CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID: CUdevice_attribute = 34,
     CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID: CUdevice_attribute = 50,
+    CU_CTX_SYNC_MEMOPS: c_uint = 0x80,
     CU_STREAM_NON_BLOCKING: c_uint = 1,
     CU_EVENT_DISABLE_TIMING: c_uint = 2,
+    CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR: CUmemAllocationHandleType = 1,
+    CU_MEM_HANDLE_TYPE_FABRIC: CUmemAllocationHandleType = 8,
+    CU_MEM_LOCATION_TYPE_DEVICE: c_uint = 1,
+    CU_MEM_ACCESS_FLAGS_PROT_READWRITE: c_uint = 3,
     CU_MEM_ATTACH_GLOBAL: c_uint = 1,
     CU_MEMHOSTREGISTER_PORTABLE: c_uint = 1,
 }

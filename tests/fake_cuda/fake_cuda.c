@@ -6,13 +6,15 @@
  * end several times, or waits for it, so that whoever reads too early reads old bytes; streams advance independently of
  * each other. Who wants to be called sees a stream advance by itself, a little later. Calls that need a current context fail without one.
  *
- * Another process opens an allocation by a handle that names this process and the descriptor of the file.
+ * Another process opens an allocation by a handle that names this process and the descriptor of the file. Memory that is
+ * created and mapped in steps, and memory of pools, are in virtual_memory.h.
  *
  * The variable FAKE_CUDA has settings, separated by commas:
  *
  *   devices=N     number of devices, 1 unless set
  *   late=N        at most so many questions are answered "not ready" before the work of a stream is done, 3 unless set
  *   seed=N        of the random numbers that decide how many
+ *   fabric=N      1: memory may have handles for other nodes; else, as on most machines, creating it so fails
  *   limit=N       bytes of memory of each device, 1 GiB unless set
  *   fail=F        function F fails with CUDA_ERROR_UNKNOWN, always
  *   fail=F:N      only in its N-th call
@@ -29,6 +31,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -41,6 +44,7 @@ typedef unsigned long long CUdeviceptr;
 typedef struct CUctx_st *CUcontext;
 typedef struct CUstream_st *CUstream;
 typedef struct CUevent_st *CUevent;
+typedef int CUdriverProcAddressQueryResult;
 typedef int CUpointer_attribute;
 typedef int CUdevice_attribute;
 typedef void (*CUstreamCallback)(CUstream, CUresult, void *);
@@ -59,6 +63,7 @@ enum {
     CUDA_ERROR_INVALID_DEVICE = 101,
     CUDA_ERROR_INVALID_CONTEXT = 201,
     CUDA_ERROR_INVALID_HANDLE = 400,
+    CUDA_ERROR_NOT_FOUND = 500,
     CUDA_ERROR_NOT_READY = 600,
     CUDA_ERROR_NOT_SUPPORTED = 801,
     CUDA_ERROR_UNKNOWN = 999,
@@ -94,6 +99,7 @@ struct CUctx_st {
     CUdevice device;
     int primary;
     int retained;
+    unsigned flags;
 };
 
 /* An allocation. The program's addresses are [base, base + size). */
@@ -105,13 +111,17 @@ struct block {
     unsigned type;
     int managed;
     int registered; /* the program's own memory */
-    int pooled;
+    struct CUmemPoolHandle_st *pool;
+    struct allocation *allocation; /* of memory in steps */
+    int accessible; /* the same, once it is */
+    int theirs; /* of another process's pool */
     int synchronous; /* SYNC_MEMOPS was set */
     int file; /* of memory of a device; else -1 */
     int imported; /* how often another process's memory was opened; 0 for own memory */
     ino_t inode; /* of its file */
     unsigned long long id;
-    CUcontext context;
+    CUcontext context; /* NULL where the memory is of no context */
+    CUdevice device;
 };
 
 struct task {
@@ -155,6 +165,7 @@ static __thread int depth;
 static int devices = 1;
 static unsigned late = 3, seed = 1;
 static size_t limit = 1ul << 30;
+static int fabric;
 static char fail_name[64];
 static long fail_at;
 static int fail_code = CUDA_ERROR_UNKNOWN;
@@ -197,6 +208,8 @@ __attribute__((constructor)) static void read_settings(void)
             seed = (unsigned)atoi(value);
         else if (!strcmp(item, "limit"))
             limit = strtoul(value, NULL, 0);
+        else if (!strcmp(item, "fabric"))
+            fabric = atoi(value);
         else if (!strcmp(item, "count")) {
             snprintf(count_file, sizeof count_file, "%s", value);
             atexit(write_counts);
@@ -279,15 +292,48 @@ void fake_cuda_open_memory(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* The library's own view of `length` bytes; NULL when they are not in one block. Other memory is the program's. */
-static char *view(const void *address, size_t length)
+/* The library's own view of the first of `length` bytes, and how many of them are in one place; NULL where no device
+ * reaches them. Other memory is the program's. Only memory in steps goes on behind the end of a block. */
+static char *view(const void *address, size_t *length)
 {
     struct block *b = block_of(address);
     size_t offset;
     if (!b)
         return (char *)address;
+    if (b->allocation && !b->accessible)
+        return NULL;
     offset = (size_t)((const char *)address - b->base);
-    return length <= b->size - offset ? b->shadow + offset : NULL;
+    if (*length > b->size - offset) {
+        if (!b->allocation)
+            return NULL;
+        *length = b->size - offset;
+    }
+    return b->shadow + offset;
+}
+
+static int is_valid(const char *address, size_t length)
+{
+    int of_device = block_of(address) != NULL;
+    while (length > 0) {
+        size_t n = length;
+        if ((of_device && !block_of(address)) || !view(address, &n))
+            return 0;
+        address += n;
+        length -= n;
+    }
+    return 1;
+}
+
+static void copy(char *to, const char *from, size_t length)
+{
+    while (length > 0) {
+        size_t n = length;
+        char *there = view(to, &n), *here = view(from, &n);
+        memmove(there, here, n);
+        to += n;
+        from += n;
+        length -= n;
+    }
 }
 
 static void insert(struct block b)
@@ -301,13 +347,14 @@ static void insert(struct block b)
     blocks = at;
 }
 
-/* Maps a file of device memory, out of the processor's reach and for the library itself. */
-static struct block map_file(int file, size_t size, CUcontext context)
+/* Maps a file of device memory, out of the processor's reach and for the library itself; `at` an address, if there is one. */
+static struct block map_file(int file, size_t size, CUcontext context, char *at)
 {
     size_t length = (size + GRANULE - 1) & ~(GRANULE - 1);
     struct stat found;
-    struct block b = {.size = size, .length = length, .type = CU_MEMORYTYPE_DEVICE, .context = context, .file = file};
-    b.base = mmap(NULL, length, PROT_NONE, MAP_SHARED, file, 0);
+    struct block b = {.size = size, .length = length, .type = CU_MEMORYTYPE_DEVICE, .context = context,
+                      .device = context ? context->device : 0, .file = file};
+    b.base = mmap(at, length, PROT_NONE, MAP_SHARED | (at ? MAP_FIXED : 0), file, 0);
     b.shadow = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (b.base == MAP_FAILED || b.shadow == MAP_FAILED || fstat(file, &found))
         abort();
@@ -327,7 +374,7 @@ static int allocate(CUdeviceptr *address, size_t size, CUcontext context)
     if (file < 0 || ftruncate(file, (off_t)length))
         abort();
     used[context->device] += length;
-    insert(map_file(file, size, context));
+    insert(map_file(file, size, context, NULL));
     *address = (CUdeviceptr)(uintptr_t)blocks->base;
     return CUDA_SUCCESS;
 }
@@ -349,6 +396,7 @@ static int allocate_shared(void **address, size_t size, CUcontext context, unsig
                           .type = type,
                           .managed = type == CU_MEMORYTYPE_DEVICE,
                           .context = context,
+                          .device = context->device,
                           .file = -1});
     *address = base;
     return CUDA_SUCCESS;
@@ -391,9 +439,8 @@ static int run(CUstream stream, CUevent until)
             /* It may not call the driver. */
             t->callback(stream, (CUresult)CUDA_SUCCESS, t->argument);
         } else {
-            char *to = view(t->to, t->length), *from = view(t->from, t->length);
-            if (to && from)
-                memmove(to, from, t->length);
+            if (is_valid(t->to, t->length) && is_valid(t->from, t->length))
+                copy(t->to, t->from, t->length);
             else
                 result = CUDA_ERROR_INVALID_VALUE;
         }
@@ -441,7 +488,7 @@ static CUstream stream_of(CUstream stream)
 static int copy_later(CUdeviceptr to, CUdeviceptr from, size_t length, CUstream stream)
 {
     void *dst = (void *)(uintptr_t)to, *src = (void *)(uintptr_t)from;
-    if (!view(dst, length) || !view(src, length))
+    if (!is_valid(dst, length) || !is_valid(src, length))
         return CUDA_ERROR_INVALID_VALUE;
     post(stream, (struct task){.to = dst, .from = src, .length = length});
     return CUDA_SUCCESS;
@@ -633,12 +680,34 @@ CUresult cuCtxPopCurrent_v2(CUcontext *context)
     return leave(CUDA_SUCCESS);
 }
 
+CUresult cuCtxGetFlags(unsigned *flags)
+{
+    ENTER_WITH_CONTEXT;
+    *flags = context->flags;
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuCtxSetFlags(unsigned flags)
+{
+    ENTER_WITH_CONTEXT;
+    context->flags = flags;
+    return leave(CUDA_SUCCESS);
+}
+
 CUresult cuCtxGetDevice(CUdevice *device)
 {
     ENTER_WITH_CONTEXT;
     *device = context->device;
     return leave(CUDA_SUCCESS);
 }
+
+/* Whether it is memory of cuMemAlloc() of this process. */
+static int is_plain(const struct block *b)
+{
+    return b->file >= 0 && !b->pool && !b->allocation && !b->imported;
+}
+
+static unsigned handle_types(const struct block *b);
 
 /* One attribute of an address; memory that the driver does not know has none. */
 static int attribute_of(void *value, int attribute, const struct block *b, CUdeviceptr address)
@@ -647,7 +716,7 @@ static int attribute_of(void *value, int attribute, const struct block *b, CUdev
         return CUDA_ERROR_INVALID_VALUE;
     switch (attribute) {
     /* Memory of a pool is of no context. */
-    case CU_POINTER_ATTRIBUTE_CONTEXT: *(CUcontext *)value = b->pooled ? NULL : b->context; break;
+    case CU_POINTER_ATTRIBUTE_CONTEXT: *(CUcontext *)value = b->pool ? NULL : b->context; break;
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE: *(unsigned *)value = b->type; break;
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: *(CUdeviceptr *)value = address; break;
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
@@ -658,12 +727,12 @@ static int attribute_of(void *value, int attribute, const struct block *b, CUdev
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: *(unsigned *)value = (unsigned)b->synchronous; break;
     case CU_POINTER_ATTRIBUTE_BUFFER_ID: *(unsigned long long *)value = b->id; break;
     case CU_POINTER_ATTRIBUTE_IS_MANAGED: *(unsigned char *)value = (unsigned char)b->managed; break;
-    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: *(int *)value = b->context->device; break;
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: *(int *)value = b->device; break;
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: *(CUdeviceptr *)value = (CUdeviceptr)(uintptr_t)b->base; break;
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE: *(size_t *)value = b->size; break;
-    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE: *(int *)value = b->file >= 0 && !b->pooled && !b->imported; break;
-    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: *(unsigned long long *)value = 0; break;
-    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: *(void **)value = b->pooled ? &blocks : NULL; break;
+    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE: *(int *)value = is_plain(b); break;
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: *(unsigned long long *)value = handle_types(b); break;
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: *(void **)value = b->pool; break;
     default: return CUDA_ERROR_NOT_SUPPORTED;
     }
     return CUDA_SUCCESS;
@@ -711,6 +780,8 @@ CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,
     struct block *b = block_of((void *)(uintptr_t)address);
     if (!b || (int)attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS)
         return leave(CUDA_ERROR_INVALID_VALUE);
+    if (b->allocation)
+        return leave(CUDA_ERROR_NOT_SUPPORTED);
     b->synchronous = *(const unsigned *)value != 0;
     return leave(CUDA_SUCCESS);
 }
@@ -719,17 +790,6 @@ CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t size)
 {
     ENTER_WITH_CONTEXT;
     return leave(allocate(address, size, context));
-}
-
-/* Memory of a pool. Allocated at once: no stream of this library is that lazy. */
-CUresult cuMemAllocAsync(CUdeviceptr *address, size_t size, CUstream stream)
-{
-    ENTER_WITH_CONTEXT;
-    (void)stream;
-    int result = allocate(address, size, context);
-    if (result == CUDA_SUCCESS)
-        blocks->pooled = 1;
-    return leave(result);
 }
 
 CUresult cuMemAllocManaged(CUdeviceptr *address, size_t size, unsigned flags)
@@ -762,6 +822,7 @@ CUresult cuMemHostRegister_v2(void *address, size_t size, unsigned flags)
                           .type = CU_MEMORYTYPE_HOST,
                           .registered = 1,
                           .context = context,
+                          .device = context->device,
                           .file = -1});
     return leave(CUDA_SUCCESS);
 }
@@ -771,7 +832,7 @@ static int release(const void *address, int registered, int imported)
 {
     for (struct block **at = &blocks; *at; at = &(*at)->next) {
         struct block *b = *at;
-        if (b->base != address || b->registered != registered || !b->imported != !imported)
+        if (b->base != address || b->registered != registered || !b->imported != !imported || b->allocation)
             continue;
         if (b->imported > 1) {
             b->imported--;
@@ -780,8 +841,8 @@ static int release(const void *address, int registered, int imported)
         if (!registered) {
             if (b->shadow != b->base) {
                 munmap(b->shadow, b->length);
-                if (!imported)
-                    used[b->context->device] -= b->length;
+                if (!imported && !b->theirs)
+                    used[b->device] -= b->length;
             }
             if (b->file >= 0)
                 close(b->file);
@@ -809,6 +870,14 @@ CUresult cuMemFreeHost(void *address)
 CUresult cuMemFree_v2(CUdeviceptr address)
 {
     ENTER_WITH_CONTEXT;
+    return leave(release((void *)(uintptr_t)address, 0, 0));
+}
+
+/* Freed at once. */
+CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream)
+{
+    ENTER_WITH_CONTEXT;
+    (void)stream;
     return leave(release((void *)(uintptr_t)address, 0, 0));
 }
 
@@ -841,7 +910,7 @@ CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr address)
     ENTER;
     struct block *b = block_of((void *)(uintptr_t)address);
     struct handle h;
-    if (!handle || !b || b->file < 0 || b->pooled || b->imported)
+    if (!handle || !b || !is_plain(b))
         return leave(CUDA_ERROR_INVALID_VALUE);
     memset(handle, 0, sizeof *handle);
     memset(&h, 0, sizeof h);
@@ -881,7 +950,7 @@ CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *address, CUipcMemHandle handle, unsi
         close(file);
         return leave(CUDA_ERROR_INVALID_VALUE);
     }
-    struct block b = map_file(file, h.size, context);
+    struct block b = map_file(file, h.size, context, NULL);
     b.imported = 1;
     insert(b);
     *address = (CUdeviceptr)(uintptr_t)b.base;
@@ -893,6 +962,8 @@ CUresult cuIpcCloseMemHandle(CUdeviceptr address)
     ENTER_WITH_CONTEXT;
     return leave(release((void *)(uintptr_t)address, 0, 1));
 }
+
+#include "virtual_memory.h"
 
 /* A copy that ends with the call. */
 static int copy_now(CUdeviceptr to, CUdeviceptr from, size_t length)
@@ -1032,6 +1103,18 @@ CUresult cuCtxGetId(CUcontext context, unsigned long long *id)
         return leave(CUDA_ERROR_INVALID_CONTEXT);
     *id = (unsigned long long)(uintptr_t)context;
     return leave(CUDA_SUCCESS);
+}
+
+/* As well, which looks some functions up. */
+CUresult cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags,
+                             CUdriverProcAddressQueryResult *found)
+{
+    (void)version;
+    (void)flags;
+    *function = dlsym(RTLD_DEFAULT, name);
+    if (found)
+        *found = (CUdriverProcAddressQueryResult)!*function;
+    return (CUresult)(*function ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND);
 }
 
 CUresult cuEventQuery(CUevent event)

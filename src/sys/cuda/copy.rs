@@ -91,7 +91,16 @@ impl Streams {
         length: usize,
         of: &Allocation,
     ) -> Result<Option<Context>, DriverError> {
-        let context = self.context_of(of)?;
+        self.pin_in(self.context_of(of)?, address, length)
+    }
+
+    /// The same for copies in a context.
+    pub fn pin_in(
+        &self,
+        context: Context,
+        address: usize,
+        length: usize,
+    ) -> Result<Option<Context>, DriverError> {
         let _entered = self.driver.enter(context)?;
         let pinned = self.driver.pin(address, length)?;
         Ok(pinned.then_some(context))
@@ -145,6 +154,23 @@ impl Streams {
             Some(context) => Ok(context),
             None => self.primary_context(0),
         }
+    }
+
+    /// The context of this thread, else a primary one that is in use. `None` where there is none: to make one takes time and
+    /// memory of a device, which is not for the sake of a copy of the host's memory.
+    pub fn used_context(&self) -> Result<Option<Context>, DriverError> {
+        if let Some(context) = self.driver.current_context()? {
+            return Ok(Some(context));
+        }
+        let mut ordinal = 0;
+        // Behind the last device there is an error.
+        while let Ok(is_used) = self.driver.uses_primary_context(ordinal) {
+            if is_used {
+                return self.primary_context(ordinal).map(Some);
+            }
+            ordinal += 1;
+        }
+        Ok(None)
     }
 
     fn primary_context(&self, device: c_int) -> Result<Context, DriverError> {

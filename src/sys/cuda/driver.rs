@@ -114,6 +114,14 @@ impl Driver {
         Ok(device)
     }
 
+    /// The ordinal number of the current context's device, if there is a context.
+    pub fn current_device(self) -> Option<c_int> {
+        let mut device = 0;
+        // A writable result.
+        call!(unsafe self, cuCtxGetDevice(&mut device)).ok()?;
+        Some(device)
+    }
+
     /// The context that is current on this thread.
     pub(super) fn current_context(self) -> Result<Option<Context>, DriverError> {
         let mut current = null_mut();
@@ -134,6 +142,14 @@ impl Driver {
         let context = NonNull::new(context).map(Context);
         let missing = || self.error("cuDevicePrimaryCtxRetain", CUDA_ERROR_INVALID_CONTEXT);
         Ok((context.ok_or_else(missing)?, device))
+    }
+
+    /// Whether somebody in this process uses a device's primary context.
+    pub(super) fn uses_primary_context(self, ordinal: c_int) -> Result<bool, DriverError> {
+        let (device, mut flags, mut active) = (self.device(ordinal)?, 0, 0);
+        // Writable results.
+        call!(unsafe self, cuDevicePrimaryCtxGetState(device, &mut flags, &mut active))?;
+        Ok(active != 0)
     }
 
     pub(super) fn release(self, device: CUdevice) -> Result<(), DriverError> {

@@ -23,6 +23,14 @@ pub struct Allocation {
     pub pooled: bool,
 }
 
+impl Allocation {
+    /// Whether it was created and mapped by cuMemCreate() and cuMemMap(): it is of no context, and each step is an
+    /// allocation of its own.
+    pub fn is_mapped_in_steps(&self) -> bool {
+        self.context.is_none() && !self.pooled && !self.managed
+    }
+}
+
 /// Whether the driver moves managed memory or not, allocated memory is of one of these.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Allocate {
@@ -99,6 +107,23 @@ impl Driver {
         )
     }
 
+    /// The same for all memory, in the current context: memory that is mapped in steps has no such attribute. False where
+    /// there is no context, or the driver cannot do that.
+    pub fn synchronize_all_copies(self) -> Result<bool, DriverError> {
+        let (get, set) = (self.table.cuCtxGetFlags, self.table.cuCtxSetFlags);
+        let (Some(get), Some(set), Some(_)) = (get, set, self.current_context()?) else {
+            return Ok(false);
+        };
+        let mut flags: c_uint = 0;
+        // SAFETY: a writable result.
+        self.check("cuCtxGetFlags", unsafe { get(&mut flags) })?;
+        if flags & CU_CTX_SYNC_MEMOPS == 0 {
+            // SAFETY: flags of the context, and one that all contexts may have.
+            self.check("cuCtxSetFlags", unsafe { set(flags | CU_CTX_SYNC_MEMOPS) })?;
+        }
+        Ok(true)
+    }
+
     /// Allocates in the current context. Where there is none, in the first device's primary context, if `primary` allows
     /// that; else the driver says that there is none.
     pub fn allocate(
@@ -157,7 +182,7 @@ impl Driver {
 
     /// Pins memory of the host, so that devices copy from and to it without a detour. Whether it did: memory that
     /// somebody else has pinned stays theirs.
-    pub fn pin(self, address: usize, length: usize) -> Result<bool, DriverError> {
+    pub(super) fn pin(self, address: usize, length: usize) -> Result<bool, DriverError> {
         let address = core::ptr::with_exposed_provenance_mut(address);
         // Memory of the caller; the driver checks that it is mapped.
         let pinned = call!(unsafe self,
@@ -170,7 +195,7 @@ impl Driver {
     }
 
     /// Ends what `pin` began.
-    pub fn unpin(self, address: usize) -> Result<(), DriverError> {
+    pub(super) fn unpin(self, address: usize) -> Result<(), DriverError> {
         let address = core::ptr::with_exposed_provenance_mut(address);
         // The driver checks that the address is pinned.
         call!(unsafe self, cuMemHostUnregister(address))

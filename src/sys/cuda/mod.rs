@@ -13,5 +13,5 @@ mod table;
 
 pub use copy::{Copying, Streams};
 pub use driver::{Context, Driver, DriverError, has_devices};
-pub use ipc::{Imported, IpcHandle};
+pub use ipc::{HandleBytes, Imported, IpcHandle, Shareable};
 pub use memory::{Allocate, Allocation, Block};

@@ -5,7 +5,7 @@ use crate::sys::library::functions;
 use core::ffi::{c_char, c_int, c_uint, c_void};
 
 functions! {
-    /// All functions are in every driver since CUDA 11; what newer drivers can is asked by attributes.
+    /// All functions are in every driver since CUDA 11.3; what newer drivers can is asked by attributes.
     // SAFETY: the types are those of the library's header, in every release.
     unsafe "libcuda.so.1":
     cuInit: fn(c_uint) -> CUresult,
@@ -16,6 +16,7 @@ functions! {
     cuDeviceTotalMem_v2: fn(*mut usize, CUdevice) -> CUresult,
     cuDevicePrimaryCtxRetain: fn(*mut CUcontext, CUdevice) -> CUresult,
     cuDevicePrimaryCtxRelease_v2: fn(CUdevice) -> CUresult,
+    cuDevicePrimaryCtxGetState: fn(CUdevice, *mut c_uint, *mut c_int) -> CUresult,
     cuCtxGetCurrent: fn(*mut CUcontext) -> CUresult,
     cuCtxPushCurrent_v2: fn(CUcontext) -> CUresult,
     cuCtxPopCurrent_v2: fn(*mut CUcontext) -> CUresult,
@@ -40,6 +41,26 @@ functions! {
     cuIpcGetMemHandle: fn(*mut CUipcMemHandle, CUdeviceptr) -> CUresult,
     cuIpcOpenMemHandle_v2: fn(*mut CUdeviceptr, CUipcMemHandle, c_uint) -> CUresult,
     cuIpcCloseMemHandle: fn(CUdeviceptr) -> CUresult,
+    cuCtxGetDevice: fn(*mut CUdevice) -> CUresult,
+    cuMemRetainAllocationHandle: fn(*mut CUmemGenericAllocationHandle, *mut c_void) -> CUresult,
+    cuMemExportToShareableHandle: fn(*mut c_void, CUmemGenericAllocationHandle, CUmemAllocationHandleType, u64) -> CUresult,
+    cuMemImportFromShareableHandle: fn(*mut CUmemGenericAllocationHandle, *mut c_void, CUmemAllocationHandleType) -> CUresult,
+    cuMemRelease: fn(CUmemGenericAllocationHandle) -> CUresult,
+    cuMemAddressReserve: fn(*mut CUdeviceptr, usize, usize, CUdeviceptr, u64) -> CUresult,
+    cuMemAddressFree: fn(CUdeviceptr, usize) -> CUresult,
+    cuMemMap: fn(CUdeviceptr, usize, usize, CUmemGenericAllocationHandle, u64) -> CUresult,
+    cuMemUnmap: fn(CUdeviceptr, usize) -> CUresult,
+    cuMemSetAccess: fn(CUdeviceptr, usize, *const CUmemAccessDesc, usize) -> CUresult,
+    cuMemPoolExportToShareableHandle: fn(*mut c_void, CUmemoryPool, CUmemAllocationHandleType, u64) -> CUresult,
+    cuMemPoolImportFromShareableHandle: fn(*mut CUmemoryPool, *mut c_void, CUmemAllocationHandleType, u64) -> CUresult,
+    cuMemPoolExportPointer: fn(*mut CUmemPoolPtrExportData, CUdeviceptr) -> CUresult,
+    cuMemPoolImportPointer: fn(*mut CUdeviceptr, CUmemoryPool, *mut CUmemPoolPtrExportData) -> CUresult,
+    cuMemPoolSetAccess: fn(CUmemoryPool, *const CUmemAccessDesc, usize) -> CUresult,
+    cuMemPoolDestroy: fn(CUmemoryPool) -> CUresult,
+    ; optional
+    // Since CUDA 12.1.
+    cuCtxGetFlags: fn(*mut c_uint) -> CUresult,
+    cuCtxSetFlags: fn(c_uint) -> CUresult,
 }
 
 impl Table {

@@ -65,6 +65,24 @@ impl Copier {
         copied.map_err(|e| failed(range, e))
     }
 
+    /// Pins memory of the host. Returns the context that it is pinned in; `None` where this process uses no context, or somebody
+    /// has pinned it before.
+    pub fn pin(
+        &self,
+        address: usize,
+        length: usize,
+    ) -> core::result::Result<Option<Context>, DriverError> {
+        match self.streams.used_context()? {
+            Some(context) => self.streams.pin_in(context, address, length),
+            None => Ok(None),
+        }
+    }
+
+    /// Ends what `pin` began.
+    pub fn unpin(&self, address: usize, context: Context) -> core::result::Result<(), DriverError> {
+        self.streams.unpin(address, context)
+    }
+
     /// As `copy_if_device`, but only starts.
     ///
     /// # Safety

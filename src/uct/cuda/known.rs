@@ -29,6 +29,34 @@ struct Known {
     whole: bool,
 }
 
+/// A device, by its ordinal number, as the rest of the library numbers devices. Those before it are numbered before it.
+fn system_device(driver: Driver, ordinal: i32) -> ucs_sys_device_t {
+    let mut number = UCS_SYS_DEVICE_ID_UNKNOWN;
+    for device in 0..=ordinal {
+        number = match driver.pci_address(device) {
+            Ok((domain, bus, slot)) => topo::find_by_bus_id(BusId {
+                domain,
+                bus,
+                slot,
+                function: 0,
+            }),
+            Err(e) => {
+                ucs_debug!("cuda_copy: device {device} is not known: {e}");
+                UCS_SYS_DEVICE_ID_UNKNOWN
+            }
+        };
+    }
+    number
+}
+
+/// The device of the context that is current, which stands for all in lists of resources.
+pub fn current_device(driver: Driver) -> ucs_sys_device_t {
+    let current = driver.current_device();
+    current.map_or(UCS_SYS_DEVICE_ID_UNKNOWN, |ordinal| {
+        system_device(driver, ordinal)
+    })
+}
+
 /// The newest is first. Of the whole process, as allocations are.
 static KNOWN: ForkLocked<VecDeque<Known>> = ForkLocked::new(VecDeque::new());
 
@@ -73,7 +101,13 @@ impl Detector {
         let found = found.ok_or(Status::INVALID_ADDR)?;
         let managed = found.managed || (found.pooled && self.pooled_is_managed);
         let known = self.known(&found, address);
-        let is_whole = known.whole && found.length > 0;
+        // What is mapped in steps may go on behind the end of this step.
+        let rest = found
+            .base
+            .saturating_add(found.length)
+            .saturating_sub(address);
+        let is_whole =
+            known.whole && found.length > 0 && !(found.is_mapped_in_steps() && rest < length);
         Ok(MemoryInfo {
             kind: if managed {
                 UCS_MEMORY_TYPE_CUDA_MANAGED
@@ -93,13 +127,13 @@ impl Detector {
 
     fn known(&self, found: &Allocation, address: usize) -> Known {
         let find = |all: &VecDeque<Known>| all.iter().find(|k| k.id == found.id).copied();
-        if self.remember
-            && let Some(known) = KNOWN.with(|all| find(all))
-        {
+        // Without a number it cannot be told from another one.
+        let remember = self.remember && found.id != 0;
+        if remember && let Some(known) = KNOWN.with(|all| find(all)) {
             return known;
         }
         let known = self.work_out(found, address);
-        if self.remember {
+        if remember {
             KNOWN.with(|all| {
                 all.truncate(REMEMBERED - 1);
                 all.push_front(known);
@@ -110,26 +144,17 @@ impl Detector {
 
     #[cold]
     fn work_out(&self, found: &Allocation, address: usize) -> Known {
-        if !found.managed
-            && let Err(e) = self.driver.synchronize_copies_to(address)
-        {
-            ucs_debug!("cuda_copy: copies to {address:#x} may return early: {e}");
-        }
-        let device = match self.driver.pci_address(found.device) {
-            Ok((domain, bus, slot)) => topo::find_by_bus_id(BusId {
-                domain,
-                bus,
-                slot,
-                function: 0,
-            }),
-            Err(e) => {
-                ucs_debug!("cuda_copy: device {} is not known: {e}", found.device);
-                UCS_SYS_DEVICE_ID_UNKNOWN
-            }
+        let synchronized = match found.managed {
+            true => Ok(true),
+            false if found.is_mapped_in_steps() => self.driver.synchronize_all_copies(),
+            false => self.driver.synchronize_copies_to(address).map(|()| true),
         };
+        if synchronized != Ok(true) {
+            ucs_debug!("cuda_copy: copies to {address:#x} may return early: {synchronized:?}");
+        }
         Known {
             id: found.id,
-            device,
+            device: system_device(self.driver, found.device),
             whole: !found.managed && self.is_told_whole(found),
         }
     }

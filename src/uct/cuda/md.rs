@@ -5,9 +5,9 @@ use super::config;
 use super::copier::Copier;
 use super::driver;
 use super::iface::{self, CudaIface};
-use super::known::Detector;
+use super::known::{Detector, current_device};
 use crate::c::*;
-use crate::sys::cuda::{Allocate, Block, Driver};
+use crate::sys::cuda::{Allocate, Block, Context, Driver};
 use crate::ucs::config::{Config, Table, var};
 use crate::ucs::status::Failure;
 use crate::ucs::{Result, Status};
@@ -37,8 +37,8 @@ pub struct CudaMd {
 /// What a memory handle points to.
 pub enum Handle {
     Allocated(Block),
-    /// Memory of the host that was pinned here, by its address.
-    Pinned(usize),
+    /// Memory of the host that was pinned here, by its address, in a context.
+    Pinned(usize, Context),
     /// Device memory, and memory of the host that could not be pinned, need no registration.
     Plain,
 }
@@ -104,11 +104,12 @@ impl Transport for CudaTransport {
         &config::IFACE
     }
 
-    fn devices(&self, _md: &dyn DynMd) -> core::result::Result<Vec<Device>, Unusable> {
+    fn devices(&self, md: &dyn DynMd) -> core::result::Result<Vec<Device>, Unusable> {
+        let md = md_as::<CudaMd>(md).ok();
         Ok(vec![Device {
             name: "cuda".to_owned(),
             kind: UCT_DEVICE_TYPE_ACC,
-            sys_device: UCS_SYS_DEVICE_ID_UNKNOWN,
+            sys_device: md.map_or(UCS_SYS_DEVICE_ID_UNKNOWN, |md| current_device(md.driver)),
         }])
     }
 
@@ -183,7 +184,7 @@ impl Md for CudaMd {
                 ucs_error!("{NAME}: freeing device memory: {e}");
                 Status::from(e)
             }),
-            Handle::Pinned(_) | Handle::Plain => Err(Status::INVALID_PARAM),
+            Handle::Pinned(..) | Handle::Plain => Err(Status::INVALID_PARAM),
         }
     }
 
@@ -191,9 +192,9 @@ impl Md for CudaMd {
         let address = address.expose_provenance();
         Ok(match self.detector.look(address, length) {
             Ok(_) => Handle::Plain,
-            Err(_) => match self.driver.pin(address, length) {
-                Ok(true) => Handle::Pinned(address),
-                Ok(false) => Handle::Plain,
+            Err(_) => match self.copier.pin(address, length) {
+                Ok(Some(context)) => Handle::Pinned(address, context),
+                Ok(None) => Handle::Plain,
                 // Copies from and to it are slower, no more.
                 Err(e) => {
                     ucs_debug!("{NAME}: {length} bytes at {address:#x} stay unpinned: {e}");
@@ -205,10 +206,13 @@ impl Md for CudaMd {
 
     fn mem_dereg(&self, memory: Handle) -> Result<()> {
         match memory {
-            Handle::Pinned(address) => self.driver.unpin(address).map_err(|e| {
-                ucs_debug!("{NAME}: memory at {address:#x} stays pinned: {e}");
-                Status::from(e)
-            }),
+            Handle::Pinned(address, context) => {
+                // With a context that was destroyed, all its pinning has ended.
+                if let Err(e) = self.copier.unpin(address, context) {
+                    ucs_debug!("{NAME}: memory at {address:#x} stays pinned: {e}");
+                }
+                Ok(())
+            }
             Handle::Plain => Ok(()),
             Handle::Allocated(_) => Err(Status::INVALID_PARAM),
         }

@@ -40,11 +40,16 @@ const DOOR_DIRS: [&str; 2] = ["/dev/shm", "/tmp"];
 pub struct Export {
     /// Its memory file; `None` of a System V segment.
     pub file: Option<OwnedFd>,
+    /// In place of a file that is kept: opens one for each process that asks.
+    pub open: Option<Open>,
     pub sysv: Option<i32>,
     pub len: u64,
     /// Of an interface: readable once somebody wakes its owner.
     pub wake: Option<EventFd>,
 }
+
+/// Called by the thread of the server.
+pub type Open = Box<dyn Fn() -> Option<OwnedFd> + Send + Sync>;
 
 #[derive(Default)]
 struct Exports {
@@ -392,14 +397,17 @@ impl Channel {
             },
         };
         let mut answer = verdict.map_or(Answer::of(Verdict::No), of);
+        let open = export.as_ref().and_then(|export| export.open.as_ref());
+        let opened = open.and_then(|open| open());
         if let Some(export) = &export {
-            answer.file = export.file.is_some();
+            answer.file = export.file.is_some() || opened.is_some();
             answer.wake = export.wake.is_some();
             answer.sysv = export.sysv;
             answer.len = export.len;
         }
         let export = export.as_deref();
-        let file = export.and_then(|e| e.file.as_ref()).map(AsFd::as_fd);
+        let kept = export.and_then(|export| export.file.as_ref());
+        let file = kept.or(opened.as_ref()).map(AsFd::as_fd);
         let wake = export.and_then(|e| e.wake.as_ref()).map(AsFd::as_fd);
         let fds: Vec<_> = file.into_iter().chain(wake).collect();
         if let Err(e) = local_socket::send(stream.as_fd(), &answer.encode(), &fds) {

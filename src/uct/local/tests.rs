@@ -15,6 +15,7 @@ use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 
 fn export(wake: Option<EventFd>) -> Shared {
     Shared::new(Export {
+        open: None,
         file: Some(shm::memory_file("test", 4096, false).unwrap()),
         sysv: None,
         len: 4096,

@@ -194,6 +194,7 @@ fn make_once(
     };
     let (map, file, sysv) = made().map_err(|e| no_memory(source.kind, len, &e))?;
     let export = Export {
+        open: None,
         file,
         sysv,
         len: len as u64,

@@ -4,12 +4,15 @@
 //! what a key of it finds in that place is unmapped.
 #![forbid(unsafe_code)]
 
-use super::wire::Key;
-use crate::sys::cuda::{Context, Driver, DriverError, Imported, IpcHandle};
+use super::wire::{Handle, Key};
+use crate::c::cuda::CUDA_ERROR_OUT_OF_MEMORY;
+use crate::sys::cuda::{Context, Driver, DriverError, Imported};
 use crate::sys::lock::Mutex;
 use crate::ucs_debug;
-use crate::uct::local::ProcessName;
-use std::collections::HashMap;
+use crate::uct::local::{self, ProcessName, Refusal, Segment};
+use core::fmt;
+use std::collections::{HashMap, VecDeque};
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 pub struct Cache {
@@ -24,6 +27,8 @@ pub struct Cache {
 struct State {
     kept: HashMap<Place, Entry>,
     bytes: usize,
+    /// What could not be mapped, the newest first.
+    refused: VecDeque<(Place, u64, Handle)>,
     /// Endpoints by the process that they lead to.
     endpoints: HashMap<ProcessName, usize>,
     /// Counts uses.
@@ -40,10 +45,43 @@ struct Place {
 
 struct Entry {
     id: u64,
-    handle: IpcHandle,
+    handle: Handle,
     memory: Arc<Imported>,
     used: u64,
 }
+
+/// Why memory is not mapped.
+pub enum NotMapped {
+    Driver(DriverError),
+    /// Its owner does not give the descriptor.
+    Owner(Refusal),
+    /// As before.
+    Known,
+}
+
+impl fmt::Display for NotMapped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NotMapped::Driver(e) => e.fmt(f),
+            NotMapped::Owner(why) => write!(f, "its descriptor: {why}"),
+            NotMapped::Known => f.write_str("it could not be mapped before"),
+        }
+    }
+}
+
+impl NotMapped {
+    /// Whether another attempt would end so, too.
+    fn lasts(&self) -> bool {
+        match self {
+            NotMapped::Driver(e) => e.code != CUDA_ERROR_OUT_OF_MEMORY,
+            NotMapped::Owner(why) => !why.is_temporary(),
+            NotMapped::Known => false,
+        }
+    }
+}
+
+/// Allocations that could not be mapped, as far as that is remembered.
+const MOST_REFUSED: usize = 64;
 
 impl Cache {
     pub fn new(driver: Driver, regions: usize, bytes: usize) -> Cache {
@@ -61,7 +99,7 @@ impl Cache {
         key: &Key,
         context: Context,
         keeps: bool,
-    ) -> Result<Arc<Imported>, DriverError> {
+    ) -> Result<Arc<Imported>, NotMapped> {
         let place = Place {
             owner: key.owner,
             base: key.base,
@@ -81,7 +119,17 @@ impl Cache {
             );
             state.remove(&place);
         }
-        let memory = Arc::new(self.driver.import(&key.handle, context)?);
+        let wanted = (place, key.id, key.handle);
+        if state.refused.contains(&wanted) {
+            return Err(NotMapped::Known);
+        }
+        let memory = self.map(key, context).inspect_err(|why| {
+            if why.lasts() {
+                state.refused.truncate(MOST_REFUSED - 1);
+                state.refused.push_front(wanted);
+            }
+        })?;
+        let memory = Arc::new(memory);
         if keeps {
             let entry = Entry {
                 id: key.id,
@@ -96,6 +144,14 @@ impl Cache {
             }
         }
         Ok(memory)
+    }
+
+    fn map(&self, key: &Key, context: Context) -> Result<Imported, NotMapped> {
+        let handle = key.handle.with(|serial| descriptor(key.owner, serial));
+        let handle = handle.map_err(NotMapped::Owner)?;
+        let length = key.extent as usize;
+        let mapped = self.driver.import(&handle, length, context);
+        mapped.map_err(NotMapped::Driver)
     }
 
     /// Keeps the memory of a key no longer: it could not be used.
@@ -121,6 +177,7 @@ impl Cache {
         *count -= 1;
         if *count == 0 {
             state.endpoints.remove(&to);
+            state.refused.retain(|(place, _, _)| place.owner != to);
             let places: Vec<Place> = state.kept.keys().copied().collect();
             for place in places.iter().filter(|place| place.owner == to) {
                 state.remove(place);
@@ -142,5 +199,15 @@ impl State {
         if let Some(place) = oldest.map(|(place, _)| *place) {
             self.remove(&place);
         }
+    }
+}
+
+/// A descriptor of another process, by its number. The driver tells what it is of.
+fn descriptor(owner: ProcessName, serial: u32) -> Result<OwnedFd, Refusal> {
+    match local::segment(owner, serial)? {
+        Segment::Theirs {
+            file: Some(file), ..
+        } => Ok(file),
+        Segment::Theirs { .. } | Segment::Own(_) => Err(Refusal::Unusable),
     }
 }

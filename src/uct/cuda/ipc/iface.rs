@@ -4,6 +4,7 @@
 //! That a process is on this host and of this user the kernel confirms, over the local channel. Whether the driver maps its
 //! memory (same devices in sight, peer access) only the attempt tells, with the first access.
 
+use super::cache::NotMapped;
 use super::config;
 use super::md::{NAME, Shared};
 use super::wire::{self, ADDRESS_LEN, Key};
@@ -22,7 +23,7 @@ use crate::uct::cuda::copies::Copies;
 use crate::uct::cuda::iface::single;
 use crate::uct::internal::{DeviceMapping, InternalIface};
 use crate::uct::local::{self, ProcessName};
-use crate::{ucs_diag, ucs_error};
+use crate::{ucs_debug, ucs_diag, ucs_error};
 use core::any::Any;
 use core::ffi::c_int;
 use std::os::fd::RawFd;
@@ -84,29 +85,40 @@ impl CudaIpcIface {
     }
 
     /// The context for a copy: that of the local memory, or, where that is the host's, of this process's memory at the
-    /// other end.
-    fn context(
-        &self,
-        local: usize,
-        far: Option<usize>,
-    ) -> core::result::Result<Context, DriverError> {
+    /// other end, or one that is in use.
+    fn context(&self, local: usize, far: Option<usize>) -> Result<Context> {
+        let failed = |e: DriverError| {
+            ucs_error!("{NAME}: no context for a copy: {e}");
+            Status::from(e)
+        };
         let shared = &self.shared;
         for address in [Some(local), far].into_iter().flatten() {
-            if let Some(of) = shared.driver.allocation_of(address)? {
-                return shared.streams.context_of(&of);
+            if let Some(of) = shared.driver.allocation_of(address).map_err(failed)? {
+                return shared.streams.context_of(&of).map_err(failed);
             }
         }
-        shared.streams.any_context()
+        shared
+            .streams
+            .used_context()
+            .map_err(failed)?
+            .ok_or_else(|| {
+                ucs_debug!("{NAME}: this process has no context of a device in use");
+                Status::NO_DEVICE
+            })
     }
 
     /// The memory of a key, mapped in a context, of which it has to have so many bytes.
     fn map(&self, key: &Key, context: Context, end: usize) -> Result<Arc<Imported>> {
         let cache = &self.shared.cache;
-        let memory = cache.get(key, context, self.keeps).map_err(|e| {
-            ucs_diag!(
-                "{NAME}: memory of process {} cannot be mapped: {e}; both processes need the same devices in sight",
-                key.owner.pid
-            );
+        let memory = cache.get(key, context, self.keeps).map_err(|why| {
+            match why {
+                // Once for an allocation.
+                NotMapped::Known => {}
+                why => ucs_diag!(
+                    "{NAME}: memory of process {} cannot be mapped: {why}; both processes need the same devices in sight",
+                    key.owner.pid
+                ),
+            }
             Status::UNREACHABLE
         })?;
         if memory.length < end {
@@ -137,7 +149,7 @@ impl CudaIpcIface {
             ucs_error!("{NAME}: a copy of {} bytes: {e}", of.length);
             Status::from(e)
         };
-        let context = self.context(of.local, far).map_err(failed)?;
+        let context = self.context(of.local, far)?;
         let (far, memory) = match far {
             Some(far) => (far, None),
             None => {
@@ -394,10 +406,7 @@ impl InternalIface for CudaIpcIface {
             if key.owner == shared.membership.name {
                 (key.base as usize, None)
             } else {
-                let context = face.context(near, None).map_err(|e| {
-                    ucs_error!("{NAME}: no context for device code: {e}");
-                    Status::from(e)
-                })?;
+                let context = face.context(near, None)?;
                 // Device code checks no ranges.
                 let memory = face.map(key, context, key.end())?;
                 (memory.address, Some(memory))

@@ -4,9 +4,9 @@
 use super::cache::Cache;
 use super::config;
 use super::iface::{self, CudaIpcIface};
-use super::wire::{self, KEY_LEN, Key};
+use super::wire::{self, Handle, KEY_LEN, Key};
 use crate::c::*;
-use crate::sys::cuda::{Allocation, Driver, DriverError, IpcHandle, Streams};
+use crate::sys::cuda::{Allocation, Driver, IpcHandle, Streams};
 use crate::sys::lock::Mutex;
 use crate::ucs::config::{Config, Table, var};
 use crate::ucs::status::Failure;
@@ -19,8 +19,10 @@ use crate::uct::base::md::{DynMd, MemoryHandle};
 use crate::uct::base::params::IfaceParams;
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::cuda::driver;
+use crate::uct::cuda::known::current_device;
 use crate::uct::local::{self, Membership, ProcessName};
 use crate::{ucs_debug, ucs_diag, ucs_error};
+use core::convert::Infallible;
 use core::ffi::c_void;
 use core::fmt;
 use std::collections::VecDeque;
@@ -45,34 +47,71 @@ pub struct Shared {
     handles: Handles,
 }
 
-/// Handles of own allocations, the newest first. The number of an allocation never comes again, nor does its handle change.
+/// A handle of an own allocation. A descriptor is there for other processes as long as it.
+type OwnHandle = Arc<IpcHandle<local::Shared>>;
+
+/// Handles of own allocations by their numbers, the newest first, and those without one. The number of an allocation never
+/// comes again, nor does its handle change.
 #[derive(Default)]
-struct Handles(Mutex<VecDeque<(u64, IpcHandle)>>);
+struct Handles(Mutex<VecDeque<(u64, Option<OwnHandle>)>>);
 
 impl Handles {
     /// Most that are kept. Programs send from few allocations at a time.
     const MOST: usize = 64;
 
-    /// The handle of an allocation, which the driver is asked for once.
-    fn of(&self, driver: Driver, of: &Allocation) -> core::result::Result<IpcHandle, DriverError> {
-        let find =
-            |all: &VecDeque<(u64, IpcHandle)>| all.iter().find(|(id, _)| *id == of.id).copied();
-        if let Some((_, handle)) = find(&self.0.lock()) {
-            return Ok(handle);
+    /// The handle of an allocation, if it has one, which the driver is asked for once.
+    fn of(&self, driver: Driver, of: &Allocation) -> Result<Option<OwnHandle>> {
+        if let Some((_, handle)) = self.0.lock().iter().find(|(id, _)| *id == of.id) {
+            return Ok(handle.clone());
         }
-        let handle = driver.export(of)?;
-        let mut all = self.0.lock();
-        all.truncate(Self::MOST - 1);
-        all.push_front((of.id, handle));
+        let handle = driver.export(of).map_err(|e| {
+            ucs_diag!(
+                "{NAME}: the driver has no handle for other processes of the memory at {:#x}: {e}",
+                of.base
+            );
+            Status::UNSUPPORTED
+        })?;
+        // A descriptor that is open would keep memory that its owner has freed.
+        let of = *of;
+        let share = |()| {
+            local::Shared::new(local::Export {
+                file: None,
+                open: Some(Box::new(move || driver.open_descriptor(&of).ok()?)),
+                sysv: None,
+                len: of.length as u64,
+                wake: None,
+            })
+        };
+        let handle = handle.map(|handle| handle.with(share)).transpose()?;
+        let handle = handle.map(Arc::new);
+        if handle.is_none() {
+            ucs_diag!(
+                "{NAME}: the memory at {:#x} has no handle for other processes: memory of cudaMalloc() has one, and that of cuMemCreate() and \
+                 of pools if it was made for descriptors or fabric handles",
+                of.base
+            );
+        }
+        // Without a number it cannot be told from another one.
+        if of.id != 0 {
+            let mut all = self.0.lock();
+            all.truncate(Self::MOST - 1);
+            all.push_front((of.id, handle.clone()));
+        }
         Ok(handle)
     }
 }
 
+/// A handle as keys have it.
+fn numbered(of: &IpcHandle<local::Shared>) -> Handle {
+    let number = |shared: &local::Shared| Ok::<_, Infallible>(shared.serial);
+    let Ok(handle) = of.as_ref().with(number);
+    handle
+}
+
 /// What a memory handle points to: a registered part of an allocation.
 pub struct Exported {
-    handle: IpcHandle,
-    id: u64,
-    base: usize,
+    handle: OwnHandle,
+    of: Allocation,
     address: usize,
     length: usize,
 }
@@ -166,11 +205,14 @@ impl Transport for CudaIpcTransport {
         &config::IFACE
     }
 
-    fn devices(&self, _md: &dyn DynMd) -> core::result::Result<Vec<Device>, Unusable> {
+    fn devices(&self, md: &dyn DynMd) -> core::result::Result<Vec<Device>, Unusable> {
+        let md = md_as::<CudaIpcMd>(md).ok();
         Ok(vec![Device {
             name: "cuda".to_owned(),
             kind: UCT_DEVICE_TYPE_SHM,
-            sys_device: UCS_SYS_DEVICE_ID_UNKNOWN,
+            sys_device: md.map_or(UCS_SYS_DEVICE_ID_UNKNOWN, |md| {
+                current_device(md.shared.driver)
+            }),
         }])
     }
 
@@ -230,22 +272,21 @@ impl Md for CudaIpcMd {
             let rest = before.and_then(|before| of.length.checked_sub(before));
             rest.is_some_and(|rest| length <= rest)
         };
-        let Some(of) = found.filter(is_inside) else {
-            complain(format_args!(
-                "{length} bytes at {address:#x} are not of one allocation of a device"
-            ));
-            return Err(Status::INVALID_ADDR);
+        let of = match found {
+            Some(of) if is_inside(&of) => of,
+            // What is mapped in steps may go on behind the end of this step, and has one handle for each.
+            Some(of) if of.is_mapped_in_steps() => return Err(Status::UNSUPPORTED),
+            _ => {
+                complain(format_args!(
+                    "{length} bytes at {address:#x} are not of one allocation of a device"
+                ));
+                return Err(Status::INVALID_ADDR);
+            }
         };
-        let handle = self.shared.handles.of(driver, &of).map_err(|e| {
-            ucs_diag!(
-                "{NAME}: the driver has no handle for other processes of the memory at {address:#x}: {e}; memory of cudaMalloc() has one"
-            );
-            Status::UNSUPPORTED
-        })?;
+        let handle = self.shared.handles.of(driver, &of)?;
         Ok(Exported {
-            handle,
-            id: of.id,
-            base: of.base,
+            handle: handle.ok_or(Status::UNSUPPORTED)?,
+            of,
             address,
             length,
         })
@@ -258,9 +299,10 @@ impl Md for CudaIpcMd {
     fn mkey_pack(&self, of: &Exported) -> Result<PackedKey> {
         let key = Key {
             owner: self.shared.membership.name,
-            handle: of.handle,
-            id: of.id,
-            base: of.base as u64,
+            handle: numbered(&of.handle),
+            id: of.of.id,
+            base: of.of.base as u64,
+            extent: of.of.length as u64,
             address: of.address as u64,
             length: of.length as u64,
         };
