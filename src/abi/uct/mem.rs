@@ -116,9 +116,15 @@ pub unsafe extern "C" fn uct_mem_alloc(
     let known = |md: &uct_md_h| unsafe { MdHandle::from_c(*md) };
     let mut known = domains.iter().filter_map(known);
     // "Unknown", whatever its number in the caller's release, is no type that a domain allocates.
-    if mem_type != UCS_MEMORY_TYPE_HOST && !known.any(|md| md.md.attr().allocates(mem_type)) {
+    let is_fixed = flags & UCT_MD_MEM_FLAG_FIXED != 0;
+    let can_allocate = known.any(|md| {
+        let attr = md.md.attr();
+        let places = !is_fixed || attr.flags & u64::from(UCT_MD_FLAG_FIXED) != 0;
+        attr.allocates(mem_type) && places
+    });
+    if mem_type != UCS_MEMORY_TYPE_HOST && !can_allocate {
         ucs_error!(
-            "uct_mem_alloc: memory type {}: only host memory can be allocated, and what the memory domains allocate",
+            "uct_mem_alloc: memory type {}: only host memory can be allocated, and what the memory domains allocate, at an address of their own unless they say otherwise",
             MemType::from_c(mem_type).name()
         );
         return UCS_ERR_UNSUPPORTED;
