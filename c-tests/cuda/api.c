@@ -199,6 +199,32 @@ static void mapping(void)
     }
 }
 
+/* Whether memory is pinned while it is mapped, so that devices copy it without a detour. */
+static void pinning(void)
+{
+    static const unsigned flags[] = {0, UCP_MEM_MAP_NONBLOCK};
+    ucp_mem_map_params_t params;
+    ucp_mem_h memh;
+    place_t place;
+    long before;
+    size_t f;
+
+    for (place = HOST; place < PLACES; ++place) {
+        for (f = 0; f < 2; ++f) {
+            params = (ucp_mem_map_params_t){.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
+                                                          UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_FLAGS,
+                                            .address = allocate(place, 1 << 20), .length = 1 << 20, .flags = flags[f]};
+            /* What is pinned is unpinned. */
+            before = fake_cuda_calls("cuMemHostUnregister");
+            CHECK_OK(ucp_mem_map(side.context, &params, &memh));
+            CHECK_OK(ucp_mem_unmap(side.context, memh));
+            printf("%s memory, flags %#x: pinned %ld times\n", place_names[place], flags[f],
+                   fake_cuda_calls("cuMemHostUnregister") - before);
+            release(place, params.address);
+        }
+    }
+}
+
 static void allocation(void)
 {
     enum { LENGTH = 10000 };
@@ -647,7 +673,7 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } parts[] = {{"attributes", attributes}, {"mapping", mapping}, {"allocation", allocation}, {"tags", tags},
+    } parts[] = {{"attributes", attributes}, {"mapping", mapping}, {"pinning", pinning}, {"allocation", allocation}, {"tags", tags},
                  {"hints", hints}, {"streams", streams}, {"am", am}, {"rma", rma}, {"atomics", atomics}};
     static const ucp_request_param_t none;
     CUcontext context, current;

@@ -5,27 +5,50 @@
  *   staged   expects bytes only: the driver maps nothing, or the transport is not there
  *   death    the sender of a message is killed before it is received
  *
+ * "kinds" behind "ipc" or "staged": memory that is mapped in steps, and of pools, with and without handles.
+ *
  * Run by tests/cuda. */
 #include "../cuda_driver.h"
 #include "../peers.h"
 
 enum { MOST = 1 << 20, SPACE = MOST + 4096, NONE = 0, ONE = 1 };
 
-typedef enum { HOST, DEVICE, MANAGED, POOLED, PLACES } place_t;
+typedef enum {
+    HOST,
+    DEVICE,
+    MANAGED,
+    POOLED,
+    USUAL,
+    STEP_BY_FILE = USUAL,
+    STEP_BY_BYTES,
+    STEP_ALONE,
+    TWO_STEPS,
+    POOL_BY_FILE,
+    POOL_BY_BYTES,
+    PLACES
+} place_t;
 
-static const char *names[] = {"host", "device", "managed", "pool"};
+static const char *names[PLACES] = {"host",       "device",     "managed",   "pool",         "one step, by file",
+                                    "one step, by bytes", "one step", "two steps", "pool by file", "pool by bytes"};
+static const int handles[PLACES] = {[STEP_BY_FILE] = HANDLE_FILE, [STEP_BY_BYTES] = HANDLE_FABRIC,
+                                    [TWO_STEPS] = HANDLE_FILE, [POOL_BY_FILE] = HANDLE_FILE,
+                                    [POOL_BY_BYTES] = HANDLE_FABRIC};
 
 static pair_t pair;
 static side_t side;
 static ucp_ep_h ep;
 static int direct, reads, writes, handles_errors, failed, epoch_on_device;
 static char *memory[PLACES], bytes[SPACE], expected[SPACE];
+static CUmemoryPool pools[PLACES];
+/* Those that messages go between. */
+static int used[PLACES] = {1, 1, 1, 1}, kinds;
 
 /* ---- memory ---- */
 
 static void allocate(void)
 {
     CUdeviceptr pooled;
+    int place;
 
     memory[HOST] = malloc(SPACE);
     CHECK(memory[HOST] != NULL);
@@ -33,6 +56,18 @@ static void allocate(void)
     memory[MANAGED] = at(managed_memory(SPACE));
     CHECK_EQ(cuMemAllocAsync(&pooled, SPACE, NULL), 0);
     memory[POOLED] = at(pooled);
+    if (!kinds) {
+        return;
+    }
+    for (place = STEP_BY_FILE; place < TWO_STEPS; ++place) {
+        memory[place] = at(memory_in_steps(1, handles[place]));
+    }
+    /* Half of it in each. */
+    memory[TWO_STEPS] = at(memory_in_steps(2, handles[TWO_STEPS]) + STEP - SPACE / 2);
+    for (place = POOL_BY_FILE; place < PLACES; ++place) {
+        pools[place] = pool_with(handles[place]);
+        memory[place] = at(memory_of_pool(pools[place], SPACE));
+    }
 }
 
 static void release(void)
@@ -40,8 +75,17 @@ static void release(void)
     int place;
 
     free(memory[HOST]);
+    if (kinds) {
+        for (place = STEP_BY_FILE; place < TWO_STEPS; ++place) {
+            free_steps((uintptr_t)memory[place], 1);
+            memory[place] = NULL;
+        }
+        free_steps((uintptr_t)memory[TWO_STEPS] + SPACE / 2 - STEP, 2);
+        memory[TWO_STEPS] = NULL;
+    }
     for (place = DEVICE; place < PLACES; ++place) {
-        CHECK_EQ(cuMemFree_v2((uintptr_t)memory[place]), 0);
+        CHECK(memory[place] == NULL || cuMemFree_v2((uintptr_t)memory[place]) == 0);
+        CHECK(pools[place] == NULL || cuMemPoolDestroy(pools[place]) == 0);
     }
 }
 
@@ -66,7 +110,32 @@ static void load(place_t place, size_t offset, void *to, size_t length)
 /* Memory of pools counts as managed, unless it is told otherwise. */
 static int is_of_device(place_t place)
 {
-    return place == DEVICE || (place == POOLED && getenv("UCX_CUDA_COPY_ASYNC_MEM_TYPE"));
+    switch (place) {
+    case HOST:
+    case MANAGED:
+        return 0;
+    case POOLED:
+    case POOL_BY_FILE:
+    case POOL_BY_BYTES:
+        return getenv("UCX_CUDA_COPY_ASYNC_MEM_TYPE") != NULL;
+    default:
+        return 1;
+    }
+}
+
+/* Whether the other process opens bytes of it. */
+static int is_given(place_t place, size_t offset, size_t length)
+{
+    size_t step = SPACE / 2;
+
+    switch (place) {
+    case DEVICE:
+        return 1;
+    case TWO_STEPS:
+        return length > 0 && offset / step == (offset + length - 1) / step;
+    default:
+        return handles[place] && is_of_device(place);
+    }
 }
 
 /* Both processes draw the same. */
@@ -115,25 +184,85 @@ static void made(long before, int mine, int theirs, const char *what)
     }
 }
 
-static void message(place_t from, place_t to, size_t offset, size_t length, unsigned seed)
+/* How a message goes. */
+typedef enum { TAG, AM, STREAM, WAYS } way_t;
+
+static const char *way_names[] = {"message", "active message", "stream"};
+
+static struct {
+    void *description;
+    size_t length;
+} arrived;
+
+static ucs_status_t on_message(void *arg, const void *header, size_t header_length, void *data, size_t length,
+                               const ucp_am_recv_param_t *param)
+{
+    CHECK(param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV);
+    arrived.description = data;
+    arrived.length = length;
+    return UCS_INPROGRESS;
+}
+
+static void receive(way_t way, char *into, size_t length)
 {
     static const ucp_request_param_t plain;
-    int getting = reads && from == DEVICE && is_of_device(to);
+    ucp_request_param_t whole = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = UCP_STREAM_RECV_FLAG_WAITALL};
+    size_t received = 0;
+
+    switch (way) {
+    case TAG:
+        CHECK_OK(ended(ucp_tag_recv_nbx(side.worker, into, length, 1, -1, &plain)));
+        return;
+    case AM:
+        while (arrived.description == NULL) {
+            ucp_worker_progress(side.worker);
+        }
+        CHECK_EQ(arrived.length, length);
+        CHECK_OK(ended(ucp_am_recv_data_nbx(side.worker, arrived.description, into, length, &plain)));
+        arrived.description = NULL;
+        return;
+    default:
+        CHECK_OK(ended(ucp_stream_recv_nbx(ep, into, length, &received, &whole)));
+    }
+}
+
+static void transmit(way_t way, char *from, size_t length)
+{
+    static const ucp_request_param_t plain;
+    ucp_request_param_t rndv = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = UCP_AM_SEND_FLAG_RNDV};
+
+    switch (way) {
+    case TAG:
+        CHECK_OK(ended(ucp_tag_send_nbx(ep, from, length, 1, &plain)));
+        return;
+    case AM:
+        CHECK_OK(ended(ucp_am_send_nbx(ep, 1, NULL, 0, from, length, &rndv)));
+        return;
+    default:
+        CHECK_OK(ended(ucp_stream_send_nbx(ep, from, length, &plain)));
+    }
+}
+
+static void message(way_t way, place_t from, place_t to, size_t offset, size_t length, unsigned seed)
+{
+    /* The bytes of a stream are fetched before their place is known. */
+    int getting = reads && way != STREAM && is_given(from, offset, length);
     /* The word that is read behind what may be taken back. */
     int word = getting && handles_errors && epoch_on_device;
     /* What may be taken back is not written by a peer. */
-    int putting = !getting && writes && !handles_errors && is_of_device(from) && to == DEVICE;
+    int putting = !getting && writes && way != STREAM && !handles_errors && is_given(to, offset, length) &&
+                  (is_of_device(from) || way == AM || length >= MOST - 1);
     long before;
     char what[100];
 
-    snprintf(what, sizeof(what), "a message of %zu bytes, %s to %s", length, names[from], names[to]);
+    snprintf(what, sizeof(what), "a %s of %zu bytes, %s to %s", way_names[way], length, names[from], names[to]);
     draw(expected, length, seed);
     if (pair_is_child(&pair)) {
         memset(bytes, 0x55, SPACE);
         store(to, 0, bytes, SPACE);
         before = copies();
         meet();
-        CHECK_OK(ended(ucp_tag_recv_nbx(side.worker, memory[to] + offset, length, 1, -1, &plain)));
+        receive(way, memory[to] + offset, length);
         meet();
         if (getting || putting) {
             made(before, getting + word, putting, what);
@@ -143,7 +272,7 @@ static void message(place_t from, place_t to, size_t offset, size_t length, unsi
         store(from, offset, expected, length);
         before = copies();
         meet();
-        CHECK_OK(ended(ucp_tag_send_nbx(ep, memory[from] + offset, length, 1, &plain)));
+        transmit(way, memory[from] + offset, length);
         meet();
         if (getting || putting) {
             made(before, putting, getting + word, what);
@@ -155,14 +284,22 @@ static void messages(ucp_ep_h by)
 {
     static const size_t lengths[] = {1, 5000, 70000, MOST - 1, MOST};
     unsigned i, seed = 0;
-    int from, to;
+    int way, from, to, counted = direct;
 
     ep = by;
-    for (i = 0; i < sizeof(lengths) / sizeof(*lengths); ++i) {
-        for (from = HOST; from < PLACES; ++from) {
-            for (to = HOST; to < PLACES; ++to) {
-                if (lengths[i] > 1 || !direct) {
-                    message(from, to, i % 2 ? 17 : 0, lengths[i], ++seed);
+    if (handles_errors && epoch_on_device) {
+        /* The word that says whether something was taken back is written to a device once. */
+        direct = 0;
+        message(TAG, DEVICE, HOST, 0, MOST, 99);
+        direct = counted;
+    }
+    for (way = TAG; way < (kinds ? AM : WAYS); ++way) {
+        for (i = kinds ? 2 : 0; i < sizeof(lengths) / sizeof(*lengths); ++i) {
+            for (from = HOST; from < PLACES; ++from) {
+                for (to = HOST; to < PLACES; ++to) {
+                    if (used[from] && used[to] && (lengths[i] > 1 || !direct)) {
+                        message(way, from, to, i % 2 ? 17 : 0, lengths[i], ++seed);
+                    }
                 }
             }
         }
@@ -261,7 +398,9 @@ static void flush(void)
 static void access_of(place_t local, place_t remote, size_t length, unsigned seed)
 {
     static const ucp_request_param_t plain;
-    int one = is_of_device(local) && remote == DEVICE;
+    int one = is_given(remote, 0, SPACE);
+    /* A few bytes of the host go by a message. */
+    int one_put = one && (local != HOST || length >= 8192);
     size_t offset = seed % 100;
     ucp_mem_h memh;
     ucp_rkey_h rkey;
@@ -279,7 +418,7 @@ static void access_of(place_t local, place_t remote, size_t length, unsigned see
         before = copies();
         pair_send(&pair, &told, sizeof(told));
         meet();
-        if (one) {
+        if (one_put) {
             made(before, NONE, ONE, what);
         }
         holds(remote, offset, expected, length, "a put");
@@ -301,7 +440,7 @@ static void access_of(place_t local, place_t remote, size_t length, unsigned see
     CHECK_OK(ended(ucp_put_nbx(ep, memory[local] + offset, length, told.address + offset, rkey, &plain)));
     flush();
     meet();
-    if (one) {
+    if (one_put) {
         made(before, ONE, NONE, what);
     }
     draw(expected, length, seed + 1);
@@ -415,7 +554,9 @@ static void remote_memory(void)
     for (i = 0; i < sizeof(lengths) / sizeof(*lengths); ++i) {
         for (local = HOST; local < PLACES; ++local) {
             for (remote = DEVICE; remote < PLACES; ++remote) {
-                access_of(local, remote, lengths[i], seed += 2);
+                if (used[local] && used[remote]) {
+                    access_of(local, remote, lengths[i], seed += 2);
+                }
             }
         }
     }
@@ -423,7 +564,10 @@ static void remote_memory(void)
     if (!pair_is_child(&pair)) {
         OK("remote memory");
     }
-    refusals();
+    /* They are told. */
+    if (!kinds) {
+        refusals();
+    }
 }
 
 /* ---- memory that is taken back ---- */
@@ -580,11 +724,15 @@ static void death(const char *address)
 
 int main(int argc, char **argv)
 {
-    enum { FEATURES = UCP_FEATURE_TAG | UCP_FEATURE_RMA | UCP_FEATURE_AMO64 | UCP_FEATURE_WAKEUP };
+    enum { FEATURES = UCP_FEATURE_TAG | UCP_FEATURE_AM | UCP_FEATURE_STREAM | UCP_FEATURE_RMA | UCP_FEATURE_AMO64 | UCP_FEATURE_WAKEUP };
     char theirs[ADDRESS_ROOM];
     const char *scheme = getenv("UCX_RNDV_SCHEME");
     CUcontext context, current;
+    ucp_am_handler_param_t handler = {.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB |
+                                                    UCP_AM_HANDLER_PARAM_FIELD_FLAGS,
+                                      .id = 1, .cb = on_message, .flags = UCP_AM_FLAG_PERSISTENT_DATA};
     ucp_ep_h plain, watched;
+    int place;
 
     alarm(100);
     reads = !scheme || strcmp(scheme, "put_zcopy");
@@ -592,23 +740,37 @@ int main(int argc, char **argv)
     epoch_on_device = getenv("UCX_TLS") && strstr(getenv("UCX_TLS"), "tcp");
     writes = !scheme || !reads;
     direct = argc > 1 && !strcmp(argv[1], "ipc");
+    kinds = argc > 2 && !strcmp(argv[2], "kinds");
+    if (kinds) {
+        used[MANAGED] = used[POOLED] = 0;
+        for (place = USUAL; place < PLACES; ++place) {
+            used[place] = 1;
+        }
+    }
     pair = pair_start();
     context = use_device(0);
     allocate();
     side_open(&side, FEATURES, UCS_THREAD_MODE_SINGLE);
+    CHECK_OK(ucp_worker_set_am_recv_handler(side.worker, &handler));
     side_swap_addresses(&side, &pair, theirs);
     if (argc > 1 && !strcmp(argv[1], "death")) {
         death(theirs);
     }
     watched = connect_watched(theirs);
     messages(side_connect(&side, theirs));
-    many_unexpected();
+    if (!kinds) {
+        many_unexpected();
+    }
     remote_memory();
-    asleep();
+    if (!kinds) {
+        asleep();
+    }
     plain = ep;
     handles_errors = 1;
     messages(watched);
-    revoked(theirs);
+    if (!kinds) {
+        revoked(theirs);
+    }
     meet();
     close_ep(watched, 0);
     close_ep(plain, 0);

@@ -345,7 +345,11 @@ impl Region {
         self.registration = match purpose {
             Purpose::Application => {
                 let takes = all.filter(|domain| domain.registers && self.is_for(domain));
-                Registration::new(context, takes.map(|domain| domain.index), memory, flags)
+                // Memory of the host is pinned: devices copy it without a detour.
+                let pins = context.device_memory.domains();
+                let pins = pins.filter(|_| !self.is_of_device());
+                let domains = takes.map(|domain| domain.index).chain(pins);
+                Registration::new(context, domains, memory, flags)
             }
             Purpose::Read => {
                 let needs = all.filter(|domain| domain.needs_handle);

@@ -1,10 +1,10 @@
-//! Accesses of a peer's device memory from and to device memory here: a transport has a device copy, and no processor takes
-//! part. What is at either end in other memory goes by messages.
+//! Accesses of a peer's device memory: a transport has a device copy between it and whatever memory is at this end, and no
+//! processor takes part. What is in several blocks goes by messages, and a few bytes that are put from memory of the host.
 //!
 //! The copies take no help of the peer, so fences wait for them, as for those by the kernel.
 #![forbid(unsafe_code)]
 
-use crate::c::uct_rkey_t;
+use crate::c::{UCS_MEMORY_TYPE_HOST, ucs_memory_type_t, uct_rkey_t};
 use crate::ucp::dt::Data;
 use crate::ucp::ep::Ep;
 use crate::ucp::op::{GetOp, Op, PutOp};
@@ -14,6 +14,15 @@ use crate::ucp::request::{Param, Posted, Request, must_be_immediate, reached, se
 use crate::ucp::rkey::RemoteKey;
 use crate::ucs::Result;
 
+/// Fewer bytes of the host are put by a message, which has them when the call returns: a device takes microseconds to begin.
+const FROM_HOST: usize = 8 << 10;
+
+/// The address and the memory type of a buffer in one block, from which and to which a device copies.
+pub fn local_end(data: &Data) -> Option<(*mut u8, ucs_memory_type_t)> {
+    let of_host = || Some((data.contiguous()?, UCS_MEMORY_TYPE_HOST));
+    data.device_block().or_else(of_host)
+}
+
 /// Posts an access. `None` where it has to go by messages.
 pub fn access(
     ep: &Ep,
@@ -22,8 +31,11 @@ pub fn access(
     (address, key, rkey): (u64, &RemoteKey, uct_rkey_t),
     direction: Direction,
 ) -> Option<Result<Posted>> {
-    let (local, kind) = data.device_block().filter(|_| !data.is_empty())?;
-    let lane = ep.device_lane(kind)?;
+    let (local, kind) = local_end(data).filter(|_| !data.is_empty())?;
+    if direction == Direction::Put && kind == UCS_MEMORY_TYPE_HOST && data.len() < FROM_HOST {
+        return None;
+    }
+    let lane = ep.device_lane(key.info.mem_type.into())?;
     if must_be_immediate(param).is_err() {
         return None;
     }

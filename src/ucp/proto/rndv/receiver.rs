@@ -43,7 +43,7 @@ use crate::ucp::proto::revocation::MappedEpoch;
 use crate::ucp::proto::zcopy::{self, Transfer};
 use crate::ucp::reg::{LocalMemory, Registration};
 use crate::ucp::request::{Info, Req};
-use crate::ucp::rkey::{Access, RemoteKey};
+use crate::ucp::rkey::Access;
 use crate::ucp::rndv_state::{ReceiverEvent, ReceiverState};
 use crate::ucp::rndv_tuner;
 use crate::ucp::rts::Rts;
@@ -56,7 +56,6 @@ use crate::wire::id::{RequestId, RequestName};
 use crate::wire::rkey::{READ, WRITE};
 use crate::wire::upstream::key::for_tcp_puts;
 use crate::{ucs_debug, ucs_error};
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// Lends the target of a fetched message to `f`, as `with_op` does. `None` when the request is of another kind.
@@ -113,7 +112,7 @@ pub fn fetch(worker: &Core, req: Req, message: &Rts) {
                 worker.counters.fetched.mapped.add(message.total);
                 return complete_and_ack(worker, req, message.sender, result);
             }
-            Some(Copied::InDoubt) => return request_from_sender(worker, req, reply, false),
+            Some(Copied::InDoubt) => return request_from_sender(worker, req, reply),
             Some(Copied::NotPossible) | None => {}
         }
     }
@@ -148,17 +147,16 @@ pub fn fetch(worker: &Core, req: Req, message: &Rts) {
     {
         return;
     }
-    // Of memory of a device the sender has sent a key. It names the data, whether they can be read by it or not.
-    let key = block.and_then(|_| reply.keys.borrow().of_region(message.region));
-    let key = key.filter(|key| key.is_of_device());
-    if let (Some(key), Some(block)) = (&key, block)
+    // Of memory of a device the sender has sent a key, by which a device copies to whatever memory is here.
+    if let Some(local) = block.map(|(at, _)| at).or(to)
+        && message.region != 0
         && worker.proto().rules.reads
-        && let Some((lane, transfer)) = by_device_copy(req, reply, block, message, key)
+        && let Some((lane, transfer)) = by_device_copy(req, reply, local, message)
         && read(req, reply, lane, transfer)
     {
         return;
     }
-    request_from_sender(worker, req, reply, key.is_some());
+    request_from_sender(worker, req, reply);
 }
 
 /// Reads the sender's memory. `false` if that cannot begin.
@@ -215,17 +213,12 @@ fn by_device(req: Req, ep: &Ep, local: *mut u8, message: &Rts) -> Option<(Lane, 
 }
 
 /// The copy of a message by a device, from the memory that its key names.
-fn by_device_copy(
-    req: Req,
-    ep: &Ep,
-    (local, kind): (*mut u8, ucs_memory_type_t),
-    message: &Rts,
-    key: &Rc<RemoteKey>,
-) -> Option<(Lane, Transfer)> {
-    let lane = ep.device_lane(kind)?;
+fn by_device_copy(req: Req, ep: &Ep, local: *mut u8, message: &Rts) -> Option<(Lane, Transfer)> {
+    let key = ep.keys.borrow().of_region(message.region)?;
     let Access::Device(rkey) = key.access else {
         return None;
     };
+    let lane = ep.device_lane(key.info.mem_type.into())?;
     let (remote, len) = (key.info.address, message.total);
     key.check(remote, len, READ).ok()?;
     let epoch = match message.guard {
@@ -233,10 +226,7 @@ fn by_device_copy(
         None => None,
     };
     with_arriving(req, |_, state| {
-        state.access = Some(Box::new(BufferAccess::Copied(DeviceRead {
-            key: Rc::clone(key),
-            epoch,
-        })));
+        state.access = Some(Box::new(BufferAccess::Copied(DeviceRead { key, epoch })));
     });
     let transfer = Transfer {
         local,
@@ -304,13 +294,12 @@ fn with_key(ep: &Ep, guard: EpochGuard, region: u64) -> Option<EpochGuard> {
 }
 
 /// Requests the data from the sender: by a put if possible, else in fragments. Only a window can be revoked, so other
-/// memory is not exposed if the receive may have to be revoked. `from_device`: the sender's memory is a device's, which puts
-/// into memory of devices alone.
-fn request_from_sender(worker: &Core, req: Req, ep: &Ep, from_device: bool) {
+/// memory is not exposed if the receive may have to be revoked.
+fn request_from_sender(worker: &Core, req: Req, ep: &Ep) {
     let access = with_arriving(req, |data, state| {
         let gives = !ep.may_revoke() && !state.own;
         if let Some(block) = data.device_block() {
-            let is_possible = worker.proto().rules.writes && gives && from_device;
+            let is_possible = worker.proto().rules.writes && gives;
             let (address, window) = is_possible.then(|| expose(ep, block, state.total))??;
             let key = window.key.as_slice().into();
             state.access = Some(Box::new(BufferAccess::Exposed(window)));
@@ -418,7 +407,7 @@ fn on_get_done(req: Req, result: Result<()>) {
         ucs_debug!("the sender took something back during a copy; fragments instead");
         with_arriving(req, |_, state| state.advance(ReceiverEvent::GetFailed));
         ep.remove_outstanding(req);
-        return request_from_sender(worker, req, &ep, false);
+        return request_from_sender(worker, req, &ep);
     }
     with_arriving(req, |_, state| state.advance(ReceiverEvent::Got));
     // The sender's callback may run in this call, and complete requests of its endpoint.

@@ -342,6 +342,7 @@ fn start_put(ep: &Ep, req: Req) -> Result<()> {
     let access = key.as_ref().map(|k| k.access);
     let (lane, rkey, memory) = match access {
         Some(Access::Device(rkey)) => {
+            let kind = key.as_ref().map(|k| k.info.mem_type.into());
             let lane = kind.and_then(|kind| ep.device_lane(kind));
             (lane, rkey, LocalMemory::Device)
         }
