@@ -7,7 +7,7 @@ use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::mem::Region;
 use crate::ucp::rkey::RemoteKey;
-use crate::ucp::rma::device_list::{self, Local, Remote};
+use crate::ucp::rma::device_list::{self, Both, Local, Remote};
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
@@ -40,6 +40,18 @@ masked! {
         ep: ucp_ep_h, UCP_DEVICE_MEM_LIST_ELEM_FIELD_EP;
     }
 }
+
+/// `ucp_device_mem_list_params_t` of 1.20.
+#[repr(C)]
+pub struct ListParamsOf1_20 {
+    field_mask: u64,
+    element_size: usize,
+    num_elements: usize,
+    elements: *const ucp_device_mem_list_elem_t,
+}
+
+/// Bytes of an element of 1.20: the endpoint came later, at the end.
+const ELEMENT_OF_1_20: usize = core::mem::offset_of!(ucp_device_mem_list_elem_t, ep);
 
 impl ListArgs {
     /// The elements of a list, one after the other.
@@ -145,6 +157,59 @@ unsafe fn remote_list(params: *const ucp_device_mem_list_params_t) -> Result<usi
     device_list::of_remote(&elements)
 }
 
+/// # Safety
+/// As `ucp_device_mem_list_create`.
+unsafe fn list_of_1_20(handle: ucp_ep_h, params: *const ListParamsOf1_20) -> Result<usize> {
+    const ALL: u64 = (UCP_DEVICE_MEM_LIST_PARAMS_FIELD_ELEMENTS
+        | UCP_DEVICE_MEM_LIST_PARAMS_FIELD_ELEMENT_SIZE
+        | UCP_DEVICE_MEM_LIST_PARAMS_FIELD_NUM_ELEMENTS) as u64;
+    // SAFETY: by the caller's promise.
+    let params = unsafe { &*params };
+    let (first, size) = (params.elements, params.element_size);
+    let is_whole = size >= ELEMENT_OF_1_20 && size.is_multiple_of(align_of::<u64>());
+    if params.field_mask & ALL != ALL || first.is_null() || params.num_elements == 0 || !is_whole {
+        ucs_error!(
+            "a list for device code of {} elements of {size} bytes at {first:p}: elements, their size and their number must be given",
+            params.num_elements
+        );
+        return Err(Status::INVALID_PARAM);
+    }
+    // SAFETY: a live endpoint, by the caller's promise.
+    let ep = unsafe { ep(handle) };
+    let mut elements = Vec::new();
+    for i in 0..params.num_elements {
+        let at = first.wrapping_byte_add(i * size);
+        // SAFETY: an element of the caller's array, of which no member is read that 1.20 had not.
+        let element = unsafe { ElementArgs::new(at) };
+        let memh = element.memh().unwrap_or(core::ptr::null_mut());
+        let rkey = element.rkey().unwrap_or(core::ptr::null_mut());
+        // SAFETY: null or alive, by the caller's promise.
+        let (region, key) = unsafe {
+            (
+                memh.cast::<Region>().as_ref(),
+                rkey.cast::<RemoteKey>().as_ref(),
+            )
+        };
+        let Some(key) = key else {
+            ucs_error!("element {i} of a list for device code has no remote key");
+            return Err(Status::INVALID_PARAM);
+        };
+        // As upstream, read without its bit.
+        // SAFETY: an element of the caller's array.
+        let address = unsafe { (*at).remote_addr };
+        elements.push(Both {
+            local: region.map(|region| Local {
+                region,
+                address: element.local_addr().unwrap_or(core::ptr::null_mut()),
+                length: element.length().unwrap_or(1),
+            }),
+            remote: Remote { ep, key, address },
+        });
+    }
+    let _guard = own!(ep.worker(), Err(Status::UNSUPPORTED));
+    device_list::of_both(&elements)
+}
+
 /// Answers with a list.
 ///
 /// # Safety
@@ -204,6 +269,28 @@ pub unsafe extern "C" fn ucp_device_remote_mem_list_create(
     non_null!(UCS_ERR_INVALID_PARAM; params, mem_list_h);
     // SAFETY: the caller's arguments.
     unsafe { answer(remote_list(params), mem_list_h) }
+}
+
+/// Makes a list of local and remote memory for device code that was compiled with headers of 1.20, the only ones that have
+/// this function.
+///
+/// - `ep` (in): The endpoint of all elements.
+/// - `params` (in): The elements, their size and number, as 1.20 has them; an element has a remote
+///   key and address, and a memory handle, an address and a length, or none of these for a counter.
+/// - `mem_list_h` (out): The list, in memory of a device: only code that runs there reads it.
+/// - returns: As `ucp_device_remote_mem_list_create`.
+///
+/// # Safety
+/// Handles live, pointers as described.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucp_device_mem_list_create(
+    ep: ucp_ep_h,
+    params: *const ListParamsOf1_20,
+    mem_list_h: *mut *mut c_void,
+) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; ep, params, mem_list_h);
+    // SAFETY: the caller's arguments.
+    unsafe { answer(list_of_1_20(ep, params), mem_list_h) }
 }
 
 /// Number of elements of a list for device code.

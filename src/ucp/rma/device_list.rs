@@ -5,6 +5,9 @@
 //! its owner and, for each lane, the address of an endpoint and a word of the transport's, by which device code accesses the
 //! memory itself. There is one lane, that for device copies, and behind the elements stand the endpoints. What a list needs to
 //! stay mapped it keeps, so it outlives the keys and endpoints that it was made of.
+//!
+//! A list of 1.20 is of local and remote memory of one endpoint: a head with the addresses of its arrays, which stand behind
+//! it: local addresses, remote addresses, lengths, the transport's words, and the endpoint.
 #![forbid(unsafe_code)]
 
 use crate::c::*;
@@ -20,6 +23,7 @@ use crate::ucs::memtype::MemType;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use crate::uct::base::memory_copier::DeviceBlock;
+use crate::uct::internal::DeviceMapping;
 use crate::wire::rkey::WRITE;
 use core::any::Any;
 use core::ffi::c_void;
@@ -57,17 +61,7 @@ pub struct Remote<'a> {
 pub fn of_local(worker: &Core, elements: &[Local<'_>]) -> Result<usize> {
     let mut words = Words::new(elements.len(), 0)?;
     for element in elements {
-        let kind = element.region.kind;
-        if !devices_reach(worker, kind) {
-            ucs_error!(
-                "memory of type {} in a list for device code: no transport in use copies from it by a device",
-                MemType::from_c(kind).name()
-            );
-            return Err(Status::UNSUPPORTED);
-        }
-        if !element.address.is_null() {
-            element.region.expect(element.address, element.length)?;
-        }
+        check_local(worker, element)?;
         words.push(element.address.expose_provenance() as u64);
     }
     let first = elements.first().ok_or(Status::INVALID_PARAM)?.region;
@@ -96,26 +90,14 @@ pub fn of_remote(elements: &[Option<Remote<'_>>]) -> Result<usize> {
     let memory = allocate(worker.context(), kind, length, core::ptr::null())?;
     let mut mappings = Vec::new();
     for element in elements {
-        let Some(Remote { ep, key, address }) = element else {
+        let Some(remote) = element else {
             for _ in 0..REMOTE_WORDS {
                 words.push(0);
             }
             continue;
         };
-        ep.usable()?;
-        if !ep.is_connected() {
-            return Err(Status::NOT_CONNECTED);
-        }
-        key.check(*address, 1, WRITE)?;
-        let Some(lane) = ep.device_lane(key.info.mem_type.into()) else {
-            ucs_error!(
-                "no transport in use lets device code reach the memory of type {} of this endpoint's peer: cuda_ipc does, on one host",
-                MemType::from_c(key.info.mem_type.into()).name()
-            );
-            return Err(Status::UNSUPPORTED);
-        };
-        let access = zcopy::device_access(lane, key, (*address, 1), memory.address())?;
-        words.push(*address);
+        let access = access(remote, memory.address())?;
+        words.push(remote.address);
         words.push((memory.address() + endpoints_at + access.transport as usize * WORD) as u64);
         words.push(u64::from_ne_bytes(access.element));
         mappings.extend(access.mapping);
@@ -125,6 +107,79 @@ pub fn of_remote(elements: &[Option<Remote<'_>>]) -> Result<usize> {
         words.push(u64::from(transport).to_le());
     }
     publish(memory, words, mappings)
+}
+
+/// An element of a list of 1.20. One without local memory is a counter.
+pub struct Both<'a> {
+    pub local: Option<Local<'a>>,
+    pub remote: Remote<'a>,
+}
+
+/// What the first two bytes of a list of 1.20 say.
+const VERSION_OF_1_20: u16 = 1;
+/// The words of its head, and of an element.
+const HEAD_WORDS_OF_1_20: usize = 8;
+const WORDS_OF_1_20: usize = 4;
+
+/// Makes a list of 1.20, whose elements are of one endpoint; returns its address on the device.
+pub fn of_both(elements: &[Both<'_>]) -> Result<usize> {
+    let first = elements.first().ok_or(Status::INVALID_PARAM)?;
+    let count = u32::try_from(elements.len()).map_err(|_| Status::INVALID_PARAM)?;
+    let worker = first.remote.ep.worker();
+    let kind = first.remote.key.info.mem_type.into();
+    let words = HEAD_WORDS_OF_1_20 + elements.len() * WORDS_OF_1_20;
+    let memory = allocate(
+        worker.context(),
+        kind,
+        (words + 1) * WORD,
+        core::ptr::null(),
+    )?;
+    let mut arrays: [Vec<u64>; WORDS_OF_1_20] = Default::default();
+    let (mut mappings, mut transport) = (Vec::new(), 0);
+    for Both { local, remote } in elements {
+        let (at, length) = match local {
+            Some(local) => {
+                check_local(worker, local)?;
+                (local.address.expose_provenance() as u64, local.length)
+            }
+            None => (0, 0),
+        };
+        let access = access(remote, memory.address())?;
+        let of_element = [
+            at,
+            remote.address,
+            length as u64,
+            u64::from_ne_bytes(access.element),
+        ];
+        for (array, word) in arrays.iter_mut().zip(of_element) {
+            array.push(word);
+        }
+        transport = access.transport;
+        mappings.extend(access.mapping);
+    }
+    let address_of = |word: usize| (memory.address() + word * WORD) as u64;
+    let mut bytes = Vec::new();
+    bytes.extend(VERSION_OF_1_20.to_ne_bytes());
+    // No protocol, one endpoint.
+    bytes.extend([0u8, 1]);
+    bytes.extend(count.to_ne_bytes());
+    let mut list = Words {
+        bytes,
+        elements: count,
+    };
+    list.push(address_of(words));
+    list.push(0);
+    // Bytes of a transport's word for the first endpoint, none for the second.
+    list.push((WORD as u64).to_le());
+    for array in 0..WORDS_OF_1_20 {
+        list.push(address_of(HEAD_WORDS_OF_1_20 + array * elements.len()));
+    }
+    for word in arrays.into_iter().flatten() {
+        list.push(word);
+    }
+    // An endpoint is the number of its transport.
+    list.push(u64::from(transport).to_le());
+    publish(memory, list, mappings)
 }
 
 /// The number of elements of a list; `None` if it is none of this process.
@@ -138,6 +193,39 @@ pub fn release(list: usize) -> bool {
     // The driver is called without the lock.
     let released = LISTS.get().lock().remove(&list);
     released.is_some()
+}
+
+/// Whether an element of local memory is what device code may read.
+fn check_local(worker: &Core, element: &Local<'_>) -> Result<()> {
+    let kind = element.region.kind;
+    if !devices_reach(worker, kind) {
+        ucs_error!(
+            "memory of type {} in a list for device code: no transport in use copies from it by a device",
+            MemType::from_c(kind).name()
+        );
+        return Err(Status::UNSUPPORTED);
+    }
+    match element.address.is_null() {
+        true => Ok(()),
+        false => element.region.expect(element.address, element.length),
+    }
+}
+
+/// How device code accesses remote memory, mapped where the list is.
+fn access(Remote { ep, key, address }: &Remote<'_>, list: usize) -> Result<DeviceMapping> {
+    ep.usable()?;
+    if !ep.is_connected() {
+        return Err(Status::NOT_CONNECTED);
+    }
+    key.check(*address, 1, WRITE)?;
+    let Some(lane) = ep.device_lane(key.info.mem_type.into()) else {
+        ucs_error!(
+            "no transport in use lets device code reach the memory of type {} of this endpoint's peer: cuda_ipc does, on one host",
+            MemType::from_c(key.info.mem_type.into()).name()
+        );
+        return Err(Status::UNSUPPORTED);
+    };
+    zcopy::device_access(lane, key, (*address, 1), list)
 }
 
 /// Whether a transport of the worker copies from memory of a type without a processor.
