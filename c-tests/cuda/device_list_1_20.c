@@ -103,11 +103,12 @@ static void refusals(const ucp_device_mem_list_elem_t *good)
 /* Puts, and a counter that tells of them. */
 static void code(ucp_device_mem_list_handle_h list)
 {
-    const uct_cuda_ipc_device_mem_element_t *words = list->uct_mem_elements;
+    const uct_cuda_ipc_device_mem_element_t *words;
     char *to;
     int i;
 
     fake_cuda_open_memory();
+    words = list->uct_mem_elements;
     CHECK_EQ(list->version, UCP_DEVICE_MEM_LIST_VERSION_V1);
     CHECK_EQ(list->mem_list_length, NUMBER);
     CHECK_EQ(list->uct_device_eps[0]->uct_tl_id, UCT_DEVICE_TL_CUDA_IPC);

@@ -18,7 +18,7 @@ use crate::ucs::Result;
 const FROM_HOST: usize = 8 << 10;
 
 /// The address and the memory type of a buffer in one block, from which and to which a device copies.
-pub fn local_end(data: &Data) -> Option<(*mut u8, ucs_memory_type_t)> {
+fn local_end(data: &Data) -> Option<(*mut u8, ucs_memory_type_t)> {
     let of_host = || Some((data.contiguous()?, UCS_MEMORY_TYPE_HOST));
     data.device_block().or_else(of_host)
 }

@@ -299,7 +299,7 @@ fn request_from_sender(worker: &Core, req: Req, ep: &Ep) {
     let access = with_arriving(req, |data, state| {
         let gives = !ep.may_revoke() && !state.own;
         if let Some(block) = data.device_block() {
-            let is_possible = worker.proto().rules.writes && gives;
+            let is_possible = worker.proto().rules.writes && gives && !ep.is_upstream();
             let (address, window) = is_possible.then(|| expose(ep, block, state.total))??;
             let key = window.key.as_slice().into();
             state.access = Some(Box::new(BufferAccess::Exposed(window)));

@@ -27,8 +27,8 @@ pub struct Cache {
 struct State {
     kept: HashMap<Place, Entry>,
     bytes: usize,
-    /// What could not be mapped, the newest first.
-    refused: VecDeque<(Place, u64, Handle)>,
+    /// What could not be mapped, the newest first, and how often.
+    refused: VecDeque<((Place, u64, Handle), u32)>,
     /// Endpoints by the process that they lead to.
     endpoints: HashMap<ProcessName, usize>,
     /// Counts uses.
@@ -80,8 +80,9 @@ impl NotMapped {
     }
 }
 
-/// Allocations that could not be mapped, as far as that is remembered.
+/// Allocations that could not be mapped, as far as that is remembered, and attempts for each.
 const MOST_REFUSED: usize = 64;
+const ATTEMPTS: u32 = 3;
 
 impl Cache {
     pub fn new(driver: Driver, regions: usize, bytes: usize) -> Cache {
@@ -120,13 +121,16 @@ impl Cache {
             state.remove(&place);
         }
         let wanted = (place, key.id, key.handle);
-        if state.refused.contains(&wanted) {
+        let at = state.refused.iter().position(|(of, _)| *of == wanted);
+        if at.is_some_and(|at| state.refused[at].1 >= ATTEMPTS) {
             return Err(NotMapped::Known);
         }
-        let memory = self.map(key, context).inspect_err(|why| {
-            if why.lasts() {
+        let memory = self.map(key, context).inspect_err(|why| match at {
+            _ if !why.lasts() => {}
+            Some(at) => state.refused[at].1 += 1,
+            None => {
                 state.refused.truncate(MOST_REFUSED - 1);
-                state.refused.push_front(wanted);
+                state.refused.push_front((wanted, 1));
             }
         })?;
         let memory = Arc::new(memory);
@@ -177,7 +181,7 @@ impl Cache {
         *count -= 1;
         if *count == 0 {
             state.endpoints.remove(&to);
-            state.refused.retain(|(place, _, _)| place.owner != to);
+            state.refused.retain(|((place, _, _), _)| place.owner != to);
             let places: Vec<Place> = state.kept.keys().copied().collect();
             for place in places.iter().filter(|place| place.owner == to) {
                 state.remove(place);

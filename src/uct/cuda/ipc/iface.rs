@@ -112,7 +112,7 @@ impl CudaIpcIface {
         let cache = &self.shared.cache;
         let memory = cache.get(key, context, self.keeps).map_err(|why| {
             match why {
-                // Once for an allocation.
+                // It was told.
                 NotMapped::Known => {}
                 why => ucs_diag!(
                     "{NAME}: memory of process {} cannot be mapped: {why}; both processes need the same devices in sight",
