@@ -149,8 +149,12 @@ impl Detector {
             false if found.is_mapped_in_steps() => self.driver.synchronize_all_copies(),
             false => self.driver.synchronize_copies_to(address).map(|()| true),
         };
-        if synchronized != Ok(true) {
-            ucs_debug!("cuda_copy: copies to {address:#x} may return early: {synchronized:?}");
+        match synchronized {
+            Ok(true) => {}
+            Ok(false) => ucs_debug!(
+                "cuda_copy: copies to {address:#x} may return early: no context is current, or the driver cannot set flags"
+            ),
+            Err(e) => ucs_debug!("cuda_copy: copies to {address:#x} may return early: {e}"),
         }
         Known {
             id: found.id,
