@@ -49,13 +49,20 @@ pub fn stay_loaded() {
 }
 
 /// Starts a thread on which no signal is delivered, so that the application's handlers run on the
-/// application's threads only.
+/// application's threads only. A panic on it ends the process in every build: the thread would be missed.
 pub fn spawn_without_signals<F>(name: &str, body: F) -> io::Result<JoinHandle<()>>
 where
     F: FnOnce() + Send + 'static,
 {
+    // No panic leaves a function of the C ABI.
+    extern "C" fn run<F: FnOnce()>(body: Box<F>) {
+        body()
+    }
+    let body = Box::new(body);
     let old = block_all_signals();
-    let thread = std::thread::Builder::new().name(name.into()).spawn(body);
+    let thread = std::thread::Builder::new()
+        .name(name.into())
+        .spawn(|| run(body));
     restore_signals(&old);
     thread
 }
