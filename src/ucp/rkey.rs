@@ -4,12 +4,11 @@
 
 use super::context::Context;
 use crate::c::*;
-use crate::ucs::sync::{AtomicU64, word64};
 use crate::ucs::{Result, Status};
-use crate::uct::base::copy::Room;
+use crate::uct::base::copy::{Payload, Room};
 use crate::uct::base::md::RkeyHandle;
 use crate::uct::local::ProcessId;
-use crate::wire::rkey::{MdKey, MdKeyList, READ, Rkey};
+use crate::wire::rkey::{MdKey, MdKeyList, READ, Rkey, WRITE};
 use crate::{ucs_debug, ucs_error};
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
@@ -181,21 +180,28 @@ impl RemoteKey {
         }
     }
 
-    /// `length` bytes at `address`, if they are mapped here and the key permits `right`.
+    /// `length` bytes at `address` for reading, if they are mapped here and the key permits that.
     #[inline]
-    pub fn mapped_range(&self, address: u64, length: usize, right: u8) -> Option<Room<'_>> {
-        let at = self.pointer(address).ok()?;
-        let is_mapped = self.info.uses & right == right && self.covers(address, length);
-        // SAFETY: mapped as long as the key lives, as far as it goes; others access what `right` does not cover.
-        is_mapped.then(|| unsafe { Room::new(at, length) })
+    pub fn readable(&self, address: u64, length: usize) -> Option<Payload<'_>> {
+        let at = self.mapped(address, length, READ)?;
+        // SAFETY: mapped for reading as long as the key lives, as far as it goes.
+        Some(unsafe { Payload::new(at, length) })
     }
 
-    /// The word at `address`, if it is mapped here, aligned, and may be read. Its owner accesses it as an atomic.
-    pub fn mapped_word(&self, address: u64) -> Option<&AtomicU64> {
-        const WORD: usize = size_of::<u64>();
-        let at = self.mapped_range(address, WORD, READ)?.as_mut_ptr();
-        // SAFETY: aligned, and mapped as long as the key lives.
-        (at.addr().is_multiple_of(WORD)).then(|| unsafe { word64(at) })
+    /// The same for writing.
+    #[inline]
+    pub fn writable(&self, address: u64, length: usize) -> Option<Room<'_>> {
+        let at = self.mapped(address, length, WRITE)?;
+        // SAFETY: as in `readable`, and for writing.
+        Some(unsafe { Room::new(at, length) })
+    }
+
+    /// Where `length` bytes at `address` are mapped here, if the key permits `right`.
+    #[inline]
+    fn mapped(&self, address: u64, length: usize, right: u8) -> Option<*mut u8> {
+        let at = self.pointer(address).ok()?;
+        let may = self.info.uses & right == right && self.covers(address, length);
+        may.then_some(at)
     }
 
     /// Whether it is memory that processors cannot access.

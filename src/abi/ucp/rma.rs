@@ -5,6 +5,7 @@ use super::param::{self, NULL_PTR, RequestArgs, Which, enter, status_ptr};
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::dt::Side;
+use crate::ucp::ep::Ep;
 use crate::ucp::proto::zcopy::Direction;
 use crate::ucp::request::{Param, Posted};
 use crate::ucp::rkey::RemoteKey;
@@ -12,6 +13,7 @@ use crate::ucp::rma::list::{self, Lists};
 use crate::ucp::rma::post;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
+use crate::uct::base::copy::{Payload, Room};
 
 /// What an access names besides its parameters.
 struct Target {
@@ -55,7 +57,7 @@ unsafe fn now(direction: Direction, t: &Target, param: *const ucp_request_param_
         if ep.worker().takes_general_paths() {
             return now_locked(direction, t, len);
         }
-        post::copy_mapped(ep, direction, t.buffer.cast(), len, t.address, key)
+        access_mapped(ep, key, direction, t, len)
     }
 }
 
@@ -69,8 +71,33 @@ unsafe fn now_locked(direction: Direction, t: &Target, len: usize) -> bool {
     unsafe {
         let (ep, key) = (ep(t.ep), &*t.rkey.cast::<RemoteKey>());
         let _guard = enter(ep.worker());
-        !ep.worker().examines_operations()
-            && post::copy_mapped(ep, direction, t.buffer.cast(), len, t.address, key)
+        !ep.worker().examines_operations() && access_mapped(ep, key, direction, t, len)
+    }
+}
+
+/// The copy of `now`.
+///
+/// # Safety
+/// The buffer has `len` bytes, of a get writable.
+#[inline(always)]
+unsafe fn access_mapped(
+    ep: &Ep,
+    key: &RemoteKey,
+    direction: Direction,
+    t: &Target,
+    len: usize,
+) -> bool {
+    match direction {
+        Direction::Put => {
+            // SAFETY: by the caller's promise.
+            let from = unsafe { Payload::new(t.buffer.cast(), len) };
+            post::put_mapped(ep, from, t.address, key)
+        }
+        Direction::Get => {
+            // SAFETY: by the caller's promise.
+            let to = unsafe { Room::new(t.buffer.cast(), len) };
+            post::get_mapped(ep, to, t.address, key)
+        }
     }
 }
 

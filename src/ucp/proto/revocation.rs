@@ -11,8 +11,9 @@ use crate::c::*;
 use crate::ucp::context::Context;
 use crate::ucp::mem::{SharedWord, Window};
 use crate::ucp::rkey::RemoteKey;
-use crate::ucs::sync::{AtomicU64, Ordering, fence};
+use crate::ucs::sync::{Ordering, fence};
 use crate::ucs_error;
+use crate::uct::base::copy::PeerWord;
 use crate::uct::base::memory_copier::DeviceBlock;
 use crate::uct::internal::EpochGuard;
 use core::cell::OnceCell;
@@ -96,14 +97,14 @@ impl RevocationEpoch {
 
 /// The epoch of a peer, mapped here.
 pub struct MappedEpoch<'a> {
-    word: &'a AtomicU64,
+    word: PeerWord<'a>,
     value: u64,
 }
 
 impl<'a> MappedEpoch<'a> {
     /// `None` when the word is outside the key's range or not aligned.
     pub fn find(key: &'a RemoteKey, guard: EpochGuard) -> Option<MappedEpoch<'a>> {
-        let word = key.mapped_word(guard.at)?;
+        let word = key.readable(guard.at, size_of::<u64>())?.peer_word()?;
         Some(MappedEpoch {
             word,
             value: guard.value,

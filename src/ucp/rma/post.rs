@@ -19,7 +19,7 @@ use crate::ucp::request::{
 use crate::ucp::rkey::{Access, RemoteKey};
 use crate::ucs::{Result, Status};
 use crate::uct::api::AtomicWord;
-use crate::uct::base::copy::{SMALL, copy};
+use crate::uct::base::copy::{Payload, Room, SMALL};
 use crate::wire::rkey::{READ, WRITE};
 
 /// The kind of an access: the key's, except after a fence while accesses by messages are in flight. Then it uses
@@ -38,37 +38,32 @@ pub fn is_mapped(ep: &Ep, key: &RemoteKey) -> bool {
     matches!(access_of(ep, key), Access::Direct(_))
 }
 
-/// Copies `len` bytes to or from remote memory that is mapped here. Returns false when it is not, or the access is not
-/// permitted; the general path then reports the error.
-///
-/// # Safety
-/// `local` must be readable, for a get writable, for `len` bytes.
+/// Writes remote memory that is mapped here. Returns false when it is not, or the access is not permitted; the general
+/// path then reports the error.
 #[inline(always)]
-pub unsafe fn copy_mapped(
-    ep: &Ep,
-    direction: Direction,
-    local: *mut u8,
-    len: usize,
-    address: u64,
-    key: &RemoteKey,
-) -> bool {
+pub fn put_mapped(ep: &Ep, from: Payload<'_>, address: u64, key: &RemoteKey) -> bool {
     if ep.fenced.get() || !ep.is_usable() {
         return false;
     }
-    let right = match direction {
-        Direction::Put => WRITE,
-        Direction::Get => READ,
-    };
-    let Some(remote) = key.mapped_range(address, len, right) else {
+    let Some(mut remote) = key.writable(address, from.len()) else {
         return false;
     };
-    let (from, to) = match direction {
-        Direction::Put => (local, remote.as_mut_ptr()),
-        Direction::Get => (remote.as_mut_ptr(), local),
+    count_mapped(ep, Direction::Put, from.len());
+    remote.fill(from);
+    true
+}
+
+/// As `put_mapped`, reads it.
+#[inline(always)]
+pub fn get_mapped(ep: &Ep, mut to: Room<'_>, address: u64, key: &RemoteKey) -> bool {
+    if ep.fenced.get() || !ep.is_usable() {
+        return false;
+    }
+    let Some(remote) = key.readable(address, to.len()) else {
+        return false;
     };
-    count_mapped(ep, direction, len);
-    // SAFETY: the user's buffer; mapped remote memory, inside the key's range.
-    unsafe { copy(from, to, len) };
+    count_mapped(ep, Direction::Get, to.len());
+    to.fill(remote);
     true
 }
 
@@ -91,7 +86,7 @@ fn count(ep: &Ep, direction: Direction, len: usize) {
 }
 
 /// Applies `op` to a word of remote memory that is mapped here, and writes the old value to `reply`, which may be null
-/// if the operation needs none. Returns false as `copy_mapped`.
+/// if the operation needs none. Returns false as `put_mapped`.
 ///
 /// # Safety
 /// `operand` must be readable, `reply` null or readable and writable.
@@ -107,7 +102,7 @@ pub unsafe fn atomic_mapped<W: AtomicWord>(
     if ep.fenced.get() || !ep.is_usable() {
         return false;
     }
-    let Some(at) = key.mapped_range(address, size_of::<W>(), WRITE) else {
+    let Some(at) = key.writable(address, size_of::<W>()) else {
         return false;
     };
     let at: *mut W = at.as_mut_ptr().cast();
@@ -148,7 +143,7 @@ pub fn put(ep: &Ep, param: &Param, data: Data, address: u64, key: &RemoteKey) ->
     count(ep, Direction::Put, data.len());
     match access_of(ep, key) {
         Access::Direct(_) => {
-            let to = key.mapped_range(address, data.len(), WRITE);
+            let to = key.writable(address, data.len());
             data.copy_out(to.ok_or(Status::INVALID_ADDR)?)?;
             drop(data);
             immediate(ep.worker(), param, Info::default())
@@ -173,8 +168,8 @@ pub fn get(ep: &Ep, param: &Param, data: Data, address: u64, key: &RemoteKey) ->
     count(ep, Direction::Get, data.len());
     match access_of(ep, key) {
         Access::Direct(_) => {
-            let from = key.mapped_range(address, data.len(), READ);
-            data.unpack(0, from.ok_or(Status::INVALID_ADDR)?.payload())?;
+            let from = key.readable(address, data.len());
+            data.unpack(0, from.ok_or(Status::INVALID_ADDR)?)?;
             data.finish()?;
             drop(data);
             immediate(ep.worker(), param, Info::default())

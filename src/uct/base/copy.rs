@@ -1,5 +1,6 @@
 //! Copies of a few bytes without a call, for short messages and short accesses.
 
+use crate::ucs::sync::{AtomicU64, Ordering, word64};
 use core::marker::PhantomData;
 
 /// Copies `len` bytes; the two places may overlap.
@@ -75,6 +76,23 @@ impl<'a> Payload<'a> {
             let word = self.at.cast::<u64>().read_unaligned();
             Some((word, core::slice::from_raw_parts(self.at.add(WORD), rest)))
         }
+    }
+
+    /// The whole of it as a word that its owner accesses as an atomic. `None` if it is not one word, aligned.
+    pub fn peer_word(self) -> Option<PeerWord<'a>> {
+        const WORD: usize = size_of::<u64>();
+        let is_word = self.len == WORD && self.at.addr().is_multiple_of(WORD);
+        // SAFETY: an aligned word, by the promise of `new`, and only loaded.
+        is_word.then(|| PeerWord(unsafe { word64(self.at.cast_mut()) }))
+    }
+}
+
+/// A word that others write.
+pub struct PeerWord<'a>(&'a AtomicU64);
+
+impl PeerWord<'_> {
+    pub fn load(&self, order: Ordering) -> u64 {
+        self.0.load(order)
     }
 }
 

@@ -11,10 +11,10 @@ use crate::ucp::rndv_state::SenderState;
 use crate::ucp::rts::Rts;
 use crate::ucp::worker_core::Core;
 use crate::ucs::Result;
-use crate::uct::base::copy::Room;
+use crate::uct::base::copy::{Payload, Room};
 use crate::uct::internal::EpochGuard;
 use crate::wire::id::EpName;
-use crate::wire::rkey::READ;
+use crate::wire::rkey::{READ, WRITE};
 use core::ops::Range;
 use std::sync::Arc;
 
@@ -83,40 +83,62 @@ fn copy_from_region(
         _ => None,
     };
     let address = message.address.checked_add(part.start as u64)?;
-    let copy = |from: Room<'_>| to.unpack(at, from.payload());
-    let result = touch(ep, &key, to, address, part.len(), READ, copy)?;
+    let copy = |from: Payload<'_>| to.unpack(at, from);
+    let result = read_mapped(ep, &key, to, address, part.len(), copy)?;
     Some(match guard {
         Some(guard) if !guard.is_current() => Copied::InDoubt,
         _ => Copied::Ended(result),
     })
 }
 
-/// Calls `f` with memory of the peer that is mapped here; `None` when it is not. `f` must not call the user: memory of
-/// this process must not be unmapped meanwhile.
-pub fn touch<R>(
+/// Calls `f` with memory of the peer that is mapped here, to read it; `None` when it is not. `f` must not call the user:
+/// memory of this process must not be unmapped meanwhile.
+fn read_mapped<R>(
+    ep: &Ep,
+    key: &RemoteKey,
+    to: &Data,
+    address: u64,
+    length: usize,
+    f: impl FnOnce(Payload<'_>) -> R,
+) -> Option<R> {
+    let from = key.readable(address, length)?;
+    while_exported(ep, key, to, address, length, READ, || f(from))
+}
+
+/// As `read_mapped`, to write it.
+pub fn write_mapped<R>(
+    ep: &Ep,
+    key: &RemoteKey,
+    from: &Data,
+    address: u64,
+    length: usize,
+    f: impl FnOnce(Room<'_>) -> R,
+) -> Option<R> {
+    let to = key.writable(address, length)?;
+    while_exported(ep, key, from, address, length, WRITE, || f(to))
+}
+
+/// Calls `f`, which accesses mapped memory of a key from or to `here`. Where that memory is this process's own, it is not
+/// unmapped meanwhile; `None` when it was already, or when `here` might call the user.
+fn while_exported<R>(
     ep: &Ep,
     key: &RemoteKey,
     here: &Data,
     address: u64,
     length: usize,
     right: u8,
-    f: impl FnOnce(Room<'_>) -> R,
+    f: impl FnOnce() -> R,
 ) -> Option<R> {
-    let room = key.mapped_range(address, length, right)?;
     let context = ep.worker().context();
     if key.info.context != context.id {
-        return Some(f(room));
+        return Some(f());
     }
     if matches!(here, Data::Opaque { .. }) {
         return None;
     }
-    let within = |at| {
-        // SAFETY: inside an exported region, which stays mapped meanwhile.
-        f(unsafe { Room::new(at, length) })
-    };
     let regions = &context.regions;
     regions
-        .with(key.info.region, address, length, right, within)
+        .with(key.info.region, address, length, right, |_| f())
         .ok()
 }
 

@@ -4,6 +4,8 @@
 //! and copies from memory that both sides map. Tagged messages, active messages and streams use the same sender and
 //! receiver; a stream also copies parts by itself (`stream::rndv`).
 
+#![forbid(unsafe_code)]
+
 pub mod mapped;
 pub mod receiver;
 pub mod sender;

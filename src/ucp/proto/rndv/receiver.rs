@@ -24,7 +24,6 @@
 //!     │                                          │
 //!     │ ────────────── DataFailed ─────────────► │ [AwaitPut], [AwaitData]: completes with the status
 //! ```
-#![forbid(unsafe_code)]
 
 use super::mapped::{Copied, copy_mapped, mappable};
 use super::sender;

@@ -24,9 +24,8 @@
 //!     │ ────────────── DataFailed ─────────────► │ an Rtr for a send that is over, a put that failed,
 //!     │                                          │ an endpoint that is closed while it sends
 //! ```
-#![forbid(unsafe_code)]
 
-use super::mapped::{self, Offer, touch};
+use super::mapped::{self, Offer, write_mapped};
 use crate::c::{UCP_MEM_MAP_PROT_REMOTE_READ, UCT_MD_MEM_ACCESS_LOCAL_READ, ucs_memory_type_t};
 use crate::ucp::ep::{Capability, Ep, Lane, Part, Task, TaskStep};
 use crate::ucp::mem::Window;
@@ -46,7 +45,6 @@ use crate::uct::base::copy::Room;
 use crate::wire::Writer;
 use crate::wire::header::{AckHdr, AmId, DataHdr, Header, PutDoneHdr, RtrHdr, RtsHdr};
 use crate::wire::id::RequestId;
-use crate::wire::rkey::WRITE;
 use crate::{ucs_debug, ucs_error};
 
 /// Fragments of rendezvous data that go out before others of the endpoint get a turn.
@@ -320,7 +318,7 @@ fn start_put(ep: &Ep, req: Req) -> Result<()> {
         let copied = key
             .as_ref()
             .filter(|_| block.is_none())
-            .and_then(|k| touch(ep, k, &send.data, address, length, WRITE, copy));
+            .and_then(|k| write_mapped(ep, k, &send.data, address, length, copy));
         let kind = block.map(|(_, kind)| kind);
         Some((
             receiver,
