@@ -1,6 +1,7 @@
 /* What a message or an access of eight bytes executes once everything is warm: no system call, no call of
  * the C library's allocator, and in single mode no locked instruction but the one of an atomic. A parent
- * steps through the operations one instruction at a time and looks at each.
+ * steps through the operations one instruction at a time and looks at each. For tests/instructions it also steps
+ * through each side of a rendezvous over tcp.
  *
  * The work is done in a child: marks around each operation are breakpoint instructions. */
 /* timeout: 120 */
@@ -281,6 +282,63 @@ static void work(const char *transport)
     _exit(0);
 }
 
+/* ---- A rendezvous over tcp, of which one side is looked at: from its call to the completion of its request ---- */
+
+enum { SENDER, RECEIVER, RENDEZVOUS_SIDES, LONG_SIZE = 1 << 20, LONG_WARM = 20 };
+static const char *const rendezvous_sides[] = {"sender", "receiver"};
+static char long_out[LONG_SIZE], long_in[LONG_SIZE];
+
+static int is_done(ucs_status_ptr_t request)
+{
+    return !UCS_PTR_IS_PTR(request) || (ucp_request_check_status(request) != UCS_INPROGRESS);
+}
+
+static void mark_if(int marked)
+{
+    if (marked) {
+        MARK();
+    }
+}
+
+static void step_of(side_t *side, int marked)
+{
+    mark_if(marked);
+    ucp_worker_progress(side->worker);
+    mark_if(marked);
+}
+
+/* `looked_at` is RENDEZVOUS_SIDES for neither. Each step of the side is between two marks. */
+static void rendezvous(int looked_at)
+{
+    int sends = looked_at == SENDER, receives = looked_at == RECEIVER;
+    ucs_status_ptr_t send, receive;
+
+    mark_if(receives);
+    receive = ucp_tag_recv_nbx(to->worker, long_in, LONG_SIZE, 1, UINT64_MAX, &plain);
+    mark_if(receives);
+    mark_if(sends);
+    send = ucp_tag_send_nbx(ep, long_out, LONG_SIZE, 1, &plain);
+    mark_if(sends);
+    while (!is_done(send) || !is_done(receive)) {
+        step_of(from, sends && !is_done(send));
+        step_of(to, receives && !is_done(receive));
+    }
+    finish(send);
+    finish(receive);
+}
+
+static void work_rendezvous(int looked_at)
+{
+    int i;
+
+    open_all("tcp");
+    for (i = 0; i < LONG_WARM; ++i) {
+        rendezvous(RENDEZVOUS_SIDES);
+    }
+    rendezvous(looked_at);
+    _exit(0);
+}
+
 typedef struct {
     long instructions;
     int locked, calls, allocator;
@@ -379,10 +437,10 @@ static seen_t step_through(pid_t child, const char **first)
     }
 }
 
-static void check_transport(const char *transport)
+/* A child that is traced from its first mark on. */
+static pid_t fork_traced(void)
 {
-    const char *first = NULL;
-    int s, i, status;
+    int status;
     pid_t child = fork();
 
     if (child == 0) {
@@ -391,12 +449,64 @@ static void check_transport(const char *transport)
             _exit(77);
         }
         MARK();
-        work(transport);
+        return 0;
     }
     CHECK(child > 0);
     CHECK_EQ(waitpid(child, &status, 0), child);
     if (!WIFSTOPPED(status)) {
         SKIP("processes may not be traced here");
+    }
+    return child;
+}
+
+static void print_instructions(const char *transport, const char *path, long instructions)
+{
+    if (getenv("FAST_PATH_COUNTS") != NULL) {
+        fprintf(stderr, "%s, %s: %ld instructions\n", transport, path, instructions);
+    }
+}
+
+/* The mark at the end is passed, so that the next one stops again. */
+static void pass_mark(pid_t child)
+{
+    CHECK_EQ(ptrace(PTRACE_SINGLESTEP, child, 0, 0), 0);
+    wait_for_mark(child);
+}
+
+static void count_rendezvous(int side)
+{
+    const char *first = NULL;
+    long instructions = 0;
+    char path[64];
+    int status;
+    pid_t child = fork_traced();
+
+    if (child == 0) {
+        work_rendezvous(side);
+    }
+    for (;;) {
+        CHECK_EQ(ptrace(PTRACE_CONT, child, 0, 0), 0);
+        CHECK_EQ(waitpid(child, &status, 0), child);
+        if (WIFEXITED(status)) {
+            break;
+        }
+        CHECK(WIFSTOPPED(status) && (WSTOPSIG(status) == SIGTRAP));
+        instructions += step_through(child, &first).instructions;
+        pass_mark(child);
+    }
+    CHECK_EQ(WEXITSTATUS(status), 0);
+    snprintf(path, sizeof(path), "rendezvous of 1 MiB, %s", rendezvous_sides[side]);
+    print_instructions("tcp", path, instructions);
+}
+
+static void check_transport(const char *transport)
+{
+    const char *first = NULL;
+    int s, i, status;
+    pid_t child = fork_traced();
+
+    if (child == 0) {
+        work(transport);
     }
     for (s = 0; s < SCENARIOS; ++s) {
         for (i = 0; i < TRACED; ++i) {
@@ -409,12 +519,8 @@ static void check_transport(const char *transport)
                 FAIL("%s, %s: %d system calls, %d calls of the allocator (%s), %d locked instructions",
                      transport, scenarios[s].name, seen.calls, seen.allocator, first ? first : "none", seen.locked);
             }
-            if (getenv("FAST_PATH_COUNTS") != NULL) {
-                fprintf(stderr, "%s, %s: %ld instructions\n", transport, scenarios[s].name, seen.instructions);
-            }
-            /* The mark at the end is passed, so that the next one stops again. */
-            CHECK_EQ(ptrace(PTRACE_SINGLESTEP, child, 0, 0), 0);
-            wait_for_mark(child);
+            print_instructions(transport, scenarios[s].name, seen.instructions);
+            pass_mark(child);
         }
         OK("%s: %s", transport, scenarios[s].name);
     }
@@ -435,6 +541,11 @@ int main(void)
     check_transport("self");
     check_transport("posix");
     check_transport("sysv");
+    if (print_places) {
+        for (i = 0; i < TRACED * RENDEZVOUS_SIDES; ++i) {
+            count_rendezvous(i % RENDEZVOUS_SIDES);
+        }
+    }
     return 0;
 }
 

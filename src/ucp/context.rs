@@ -73,6 +73,8 @@ pub struct Context {
     pub key_domains: Vec<KeyDomain>,
     /// Processes of upstream's may be peers.
     pub upstream_peers: bool,
+    /// Processes of the job on this node, which share its devices.
+    pub processes_here: usize,
     /// The transports that no resource is of, by their numbers, and why.
     unused: Vec<(u8, String)>,
     /// Tells this context from every other that its peers may know.
@@ -92,6 +94,7 @@ const _: () = {
 impl Context {
     pub fn create(params: ContextParams, config: Config) -> Result<Box<Context>> {
         let upstream_peers = config.bool(var!(TABLE, "UPSTREAM_PEERS"));
+        let processes_here = hint(&config, var!(TABLE, "NUM_PPN"), params.estimated_num_ppn);
         let mut context = Context {
             params,
             made_by: Stamp::now(),
@@ -102,6 +105,7 @@ impl Context {
             resources: Vec::new(),
             key_domains: Vec::new(),
             upstream_peers,
+            processes_here: processes_here.max(1),
             unused: Vec::new(),
             id: unique_id(),
             regions: Regions::default(),
@@ -129,26 +133,14 @@ impl Context {
 
     /// Endpoints to expect on a worker.
     pub fn expected_eps(&self) -> usize {
-        self.hint(var!(TABLE, "NUM_EPS"), self.params.estimated_num_eps)
-    }
-
-    /// Processes of the job on this node, which share its devices.
-    pub fn processes_here(&self) -> usize {
-        self.hint(var!(TABLE, "NUM_PPN"), self.params.estimated_num_ppn)
-            .max(1)
+        let said = self.params.estimated_num_eps;
+        hint(&self.config, var!(TABLE, "NUM_EPS"), said)
     }
 
     /// This process's number among them.
     pub fn number_here(&self) -> usize {
-        self.hint(var!(TABLE, "NODE_LOCAL_ID"), self.params.node_local_id)
-    }
-
-    /// The variable's value, or the program's parameter if that is `auto`.
-    fn hint(&self, var: Var<Count>, said: usize) -> usize {
-        match self.config.ulong(var) {
-            AUTO => said,
-            value => value,
-        }
+        let said = self.params.node_local_id;
+        hint(&self.config, var!(TABLE, "NODE_LOCAL_ID"), said)
     }
 
     /// The domain as one whose keys peers use; `None` if they use none.
@@ -282,6 +274,14 @@ impl Context {
             allowed::report(&self.config, &everything_here(&self.config, &failed));
         }
         Ok(())
+    }
+}
+
+/// The variable's value, or the program's parameter if that is `auto`.
+fn hint(config: &Config, var: Var<Count>, said: usize) -> usize {
+    match config.ulong(var) {
+        AUTO => said,
+        value => value,
     }
 }
 

@@ -210,7 +210,7 @@ impl Worker {
     /// Closes the interfaces of all network devices but the one with the largest bandwidth. The loopback device, which
     /// reaches no other host, is kept only if it is the only one.
     fn keep_one_network_device(&mut self, context: &Context) {
-        let processes = context.processes_here();
+        let processes = context.processes_here;
         let device = |iface: &OpenIface| &context.resources[iface.resource].device;
         let is_network = |iface: &&OpenIface| device(iface).kind == UCT_DEVICE_TYPE_NET;
         let best = self.ifaces.iter().filter(is_network).max_by(|a, b| {

@@ -125,7 +125,7 @@ impl Ep {
         }
         let first = WeightedLane {
             lane: first,
-            bandwidth: bandwidth(&w.ifaces[first.iface].attr, w.context().processes_here()),
+            bandwidth: bandwidth(&w.ifaces[first.iface].attr, w.context().processes_here),
         };
         let is_connected =
             |iface: usize, identity| w.ifaces[iface].internal().is_connected(identity);

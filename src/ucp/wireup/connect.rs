@@ -75,6 +75,6 @@ impl Ep {
         }
         let w = self.worker();
         let attr = &w.ifaces[self.lane().iface].attr;
-        select::duration(attr, w.context().processes_here(), size as f64)
+        select::duration(attr, w.context().processes_here, size as f64)
     }
 }

@@ -33,7 +33,7 @@ pub fn print_interfaces(w: &Core) {
     let rows = w.ifaces.iter().map(|iface| {
         let r = &context.resources[iface.resource];
         let name = format!("{}/{}", r.transport.name(), r.device.name);
-        let bandwidth = bandwidth(&iface.attr, context.processes_here()) / 1e6;
+        let bandwidth = bandwidth(&iface.attr, context.processes_here) / 1e6;
         let latency = iface.attr.latency.c * 1e6;
         format!("{name:<24} {bandwidth:>10.0} MB/s {latency:>8.2} us\n")
     });

@@ -93,7 +93,7 @@ fn best(
     fits: impl Fn(&OpenIface) -> bool,
 ) -> impl Iterator<Item = Pair> {
     let context = worker.context();
-    let (processes, eps) = (context.processes_here(), context.expected_eps());
+    let (processes, eps) = (context.processes_here, context.expected_eps());
     let mut pairs: Vec<Candidate> = Vec::new();
     for (i, iface) in worker.ifaces.iter().enumerate() {
         if !fits(iface) {
@@ -323,7 +323,7 @@ pub fn open_rails(
 ) -> Vec<OpenedRail> {
     let own = &worker.ifaces[message.iface];
     let resources = &worker.context().resources;
-    let (processes, transport) = (worker.context().processes_here(), transport_of(worker, own));
+    let (processes, transport) = (worker.context().processes_here, transport_of(worker, own));
     let mut used = vec![(message.iface, message.entry)];
     let mut rails = Vec::new();
     if !transport.has_rails(&address.entries[message.entry].device) {
