@@ -12,7 +12,7 @@ use crate::ucp::plan::RndvPolicy;
 use crate::ucp::proto::send;
 use crate::ucp::proto::table::Verb;
 use crate::ucp::request::{Callback, Info, Param, Posted, Req, not_counted, settle};
-use crate::ucp::tag::recv::PlainReceive;
+use crate::ucp::tag::recv::{PlainReceive, TakenMessage};
 use crate::ucp::tag::{probe, recv};
 use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
@@ -88,6 +88,11 @@ unsafe fn post_recv(
     recv::post(w, &param, data, tag, mask)
 }
 
+/// The handle of a message that a probe took.
+fn as_handle(taken: TakenMessage) -> ucp_tag_message_h {
+    Box::into_raw(Box::new(taken)).cast()
+}
+
 /// Receives a message that a probe took.
 ///
 /// # Safety
@@ -106,7 +111,8 @@ unsafe fn post_msg_recv(
     // SAFETY: as above.
     unsafe {
         let data = param.data(w, buffer, count, Side::Receive, not_counted)?;
-        recv::post_taken(w, &param, data, message)
+        let taken = Box::from_raw(message.cast::<TakenMessage>());
+        recv::post_taken(w, &param, data, *taken)
     }
 }
 
@@ -707,7 +713,7 @@ pub unsafe extern "C" fn ucp_tag_probe_nb(
     let _guard = own!(w, core::ptr::null_mut());
     let (found, handle) = if remove != 0 {
         match probe::take(w, tag, tag_mask) {
-            Some((found, taken)) => (found, recv::as_handle(taken)),
+            Some((found, taken)) => (found, as_handle(taken)),
             None => return core::ptr::null_mut(),
         }
     } else {

@@ -21,7 +21,7 @@ use crate::ucp::rts::Rts;
 use crate::ucs::Status;
 use crate::ucs::tag_match::{EntryId, Posted, UnexpectedMessages};
 use crate::ucs::tracepoint;
-use crate::uct::base::copy::{Payload, SMALL};
+use crate::uct::base::copy::{Payload, Room, SMALL};
 use crate::wire::id::RequestName;
 use core::cell::{Cell, Ref, RefCell};
 use inline_unexpected::InlineUnexpected;
@@ -323,13 +323,15 @@ impl TagState {
         self.posted_fifo.push(receive);
     }
 
-    /// Removes the first receive of the FIFO and returns it with its buffer, if a message of `tag` and `len` bytes matches
-    /// and fits.
+    /// Removes the first receive of the FIFO and returns it with the first `len` bytes of its buffer, if a message of `tag`
+    /// and as many bytes matches and fits.
     #[inline(always)]
-    pub fn take_from_fifo(&self, tag: u64, len: usize) -> Option<(Req, *mut u8)> {
+    pub fn take_from_fifo(&self, tag: u64, len: usize) -> Option<(Req, Room<'_>)> {
         let (receive, buffer) = self.posted_fifo.take(tag, len)?;
         // SAFETY: as in `leave_fifo`.
-        Some((unsafe { Req::new(receive) }, buffer))
+        let req = unsafe { Req::new(receive) };
+        // SAFETY: the user's buffer, in which the message fits.
+        Some((req, unsafe { Room::new(buffer, len) }))
     }
 
     /// Bytes of the buffer of a receive in the FIFO.

@@ -1,4 +1,5 @@
 //! Receiving by tag: posting, matching, and bringing the data in.
+#![forbid(unsafe_code)]
 
 use super::Message;
 use super::posted_fifo::PostedReceive;
@@ -16,7 +17,7 @@ use crate::ucp::unexpected;
 use crate::ucp::worker_core::Core;
 use crate::ucs::tag_match::EntryId;
 use crate::ucs::{Result, Status, tracepoint};
-use crate::uct::base::copy::{Payload, SMALL, copy_small};
+use crate::uct::base::copy::{Payload, SMALL};
 use crate::wire::id::{EpName, RequestName};
 use core::mem::ManuallyDrop;
 
@@ -316,10 +317,9 @@ fn matched(worker: &Core, tag: u64, total: usize) -> Option<Req> {
 pub fn on_short(worker: &Core, tag: u64, payload: Payload<'_>) {
     let len = payload.len();
     if len <= SMALL {
-        if let Some((req, to)) = worker.tag().take_from_fifo(tag, len) {
+        if let Some((req, mut to)) = worker.tag().take_from_fifo(tag, len) {
             tracepoint::tag_match(tag, len);
-            // SAFETY: the receive's buffer has room.
-            unsafe { copy_small(payload.as_ptr(), to, len) };
+            to.fill_small(payload);
             req.complete_plain(Info { tag, length: len });
             return;
         }
@@ -338,7 +338,7 @@ fn on_short_slow(worker: &Core, tag: u64, payload: Payload<'_>) {
         && let Some((req, to)) = worker.tag().take_from_fifo(tag, len)
     {
         tracepoint::tag_match(tag, len);
-        ManuallyDrop::new(Data::contig(to, len)).fill_contiguous(payload.bytes());
+        ManuallyDrop::new(Data::contig(to.as_mut_ptr(), len)).fill_contiguous(payload.bytes());
         req.complete_plain(Info { tag, length: len });
         return;
     }
@@ -497,22 +497,12 @@ pub struct TakenMessage {
     pub message: Message,
 }
 
-/// Handle of a taken message.
-pub fn as_handle(taken: TakenMessage) -> ucp_tag_message_h {
-    Box::into_raw(Box::new(taken)).cast()
-}
-
 /// Receives a taken message.
-///
-/// # Safety
-/// `handle` must be of `as_handle`, once.
-pub unsafe fn post_taken(
+pub fn post_taken(
     worker: &Core,
     param: &Param,
     data: Data,
-    handle: ucp_tag_message_h,
+    taken: TakenMessage,
 ) -> Result<(Posted, Info)> {
-    // SAFETY: by the caller's promise.
-    let taken = unsafe { Box::from_raw(handle.cast::<TakenMessage>()) };
     take(worker, param, data, taken.tag, taken.message)
 }

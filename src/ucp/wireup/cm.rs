@@ -3,6 +3,7 @@
 //! A connection of UCT's manager carries the worker addresses and endpoint ids of both sides as private data; then
 //! messages use whatever transport reaches the peer, and the connection stays open to detect the end. The manager calls
 //! from the async thread and puts events into an inbox, which the worker's progress empties.
+#![forbid(unsafe_code)]
 
 use super::closing::Closing;
 use super::greeting::{Greeting, limit_to_device};
@@ -20,11 +21,11 @@ use crate::ucp::wireup::accepted::{self, Accepted};
 use crate::ucp::wireup::select;
 use crate::ucp::wireup::unproven::{self, Claim, Origin};
 use crate::ucp::worker_core::Core;
-use crate::ucs::async_ctx::{AsyncContext, Mode};
+use crate::ucs::async_ctx::Mode;
 use crate::ucs::config::{Config, Table, var};
 use crate::ucs::{Result, Status};
 use crate::uct::api::Component;
-use crate::uct::base::worker::WorkerHandle;
+use crate::uct::base::worker::AsyncWorker;
 use crate::uct::cm::{Manager, Owner, Remote};
 use crate::uct::registry::COMPONENTS;
 use crate::wire::Reader;
@@ -147,41 +148,30 @@ extern "C" fn progress(worker: &Core) -> c_uint {
 
 /// The connection managers of a worker, made when first needed.
 pub struct Cm {
-    /// In the order in which a client tries them.
+    /// In the order in which a client tries them. They are dropped before the worker that they work on.
     managers: Vec<Box<dyn Manager>>,
+    /// What the managers take for the worker.
+    for_managers: AsyncWorker,
     pub accepted: Accepted,
     pub closing: Closing,
     pub(super) inbox: Arc<Inbox>,
-    context: usize,
-    /// The worker handle for the managers; it only has the async context.
-    handle: uct_worker_h,
-    _word: Box<usize>,
 }
 
 impl Cm {
     fn open(worker: &Core) -> Result<Cm> {
-        let context = AsyncContext::new(Mode::ThreadMutex).into_raw();
-        let word = Box::new(context);
-        let handle = WorkerHandle::create(core::ptr::from_ref(word.as_ref()).cast_mut().cast());
         let mut cm = Cm {
             managers: Vec::new(),
+            for_managers: AsyncWorker::new(Mode::ThreadMutex),
             accepted: Accepted::default(),
             closing: Closing::default(),
             inbox: Arc::new(Inbox {
                 events: Mutex::new(VecDeque::new()),
                 call: WorkerCall::new(worker, progress),
             }),
-            context,
-            handle,
-            _word: word,
-        };
-        // SAFETY: just made.
-        let Some(for_manager) = (unsafe { WorkerHandle::from_c(handle) }) else {
-            return Err(Status::NO_MEMORY);
         };
         for (component, table) in chosen(&worker.context().config)? {
             let config = worker.context().config.others().read(table)?;
-            match component.cm_open(for_manager, &config) {
+            match component.cm_open(&cm.for_managers, &config) {
                 Ok(manager) if is_for(worker, &*manager) => cm.managers.push(manager),
                 Ok(_) => {}
                 Err(e @ (Status::NO_DEVICE | Status::UNSUPPORTED)) => {
@@ -233,18 +223,6 @@ impl Cm {
     /// In the order in which a client tries them.
     pub(super) fn managers(&self) -> &[Box<dyn Manager>] {
         &self.managers
-    }
-}
-
-impl Drop for Cm {
-    fn drop(&mut self) {
-        // The managers first: they work on the context.
-        self.managers.clear();
-        // SAFETY: both were made in `open` and are used by nobody any more.
-        unsafe {
-            WorkerHandle::destroy(self.handle);
-            AsyncContext::from_raw(self.context).end();
-        }
     }
 }
 

@@ -173,6 +173,15 @@ impl<'a> Room<'a> {
         unsafe { copy(from.at, self.at, from.len) };
     }
 
+    /// As `fill`, of at most `SMALL` bytes, without a call.
+    #[inline(always)]
+    pub fn fill_small(&mut self, from: Payload<'_>) {
+        let most = self.len.min(SMALL);
+        assert!(from.len <= most, "{} bytes into {most}", from.len);
+        // SAFETY: as in `fill`.
+        unsafe { copy_small(from.at, self.at, from.len) };
+    }
+
     /// Its bytes.
     #[inline(always)]
     pub fn bytes(&mut self) -> &mut [u8] {

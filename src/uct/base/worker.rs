@@ -4,8 +4,9 @@
 //! the first bytes (see `ucs::callbackq` for the layout that serves every release).
 
 use crate::c::*;
-use crate::ucs::async_ctx::AsyncContext;
+use crate::ucs::async_ctx::{AsyncContext, Mode};
 use crate::ucs::callbackq::CallbackQueue;
+use core::ops::Deref;
 
 #[repr(C)]
 pub struct WorkerHandle {
@@ -53,5 +54,43 @@ impl WorkerHandle {
     pub fn progress(&self) -> u32 {
         // SAFETY: a worker is used by one thread at a time (C contract of `uct_worker_create`).
         unsafe { self.queue.dispatch() }
+    }
+}
+
+/// A worker of the library's own that only has an async context, its own too; both end when this is dropped.
+pub struct AsyncWorker {
+    handle: uct_worker_h,
+    context: usize,
+    /// `context` where the handle finds it.
+    _word: Box<usize>,
+}
+
+impl AsyncWorker {
+    pub fn new(mode: Mode) -> AsyncWorker {
+        let context = AsyncContext::new(mode).into_raw();
+        let word = Box::new(context);
+        AsyncWorker {
+            handle: WorkerHandle::create(core::ptr::from_ref(word.as_ref()).cast_mut().cast()),
+            context,
+            _word: word,
+        }
+    }
+}
+
+impl Deref for AsyncWorker {
+    type Target = WorkerHandle;
+
+    fn deref(&self) -> &WorkerHandle {
+        // SAFETY: made by `create`, and lives until this is dropped.
+        unsafe { &*self.handle.cast::<WorkerHandle>() }
+    }
+}
+
+impl Drop for AsyncWorker {
+    fn drop(&mut self) {
+        // SAFETY: made in `new`, and nobody borrows it any more.
+        unsafe { WorkerHandle::destroy(self.handle) };
+        // SAFETY: from `into_raw` in `new`, given back once.
+        unsafe { AsyncContext::from_raw(self.context) }.end();
     }
 }
