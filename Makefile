@@ -35,7 +35,7 @@ abi-check:       ## compare headers and symbols with every upstream release, wri
 bench:           ## side by side with upstream 1.22.0, written to docs/results/PERFORMANCE.md; BENCH="--groups start,mpi --reps 3"
 	@python3 benches/side_by_side $(BENCH)
 bench-micro:     ## the ring, matching, the request pool and framing by themselves
-	@taskset -c 0 cargo bench --bench micro
+	@taskset -c 0 cargo bench --bench micro --target-dir $${CARGO_TARGET_DIR:-target}/bench
 curves:          ## how the cost of one operation grows with the number of its kind; writes docs/results/PERFORMANCE.md; CURVES="--only timer"
 	@python3 benches/curves $(CURVES)
 headers:         ## generate include/ from src/
