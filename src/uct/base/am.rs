@@ -202,6 +202,22 @@ impl AmTable {
         len: usize,
         restore: impl FnOnce(),
     ) -> bool {
+        // SAFETY: by the caller's promise.
+        unsafe { self.invoke_desc_as::<true>(id, data, len, restore) }
+    }
+
+    /// As `invoke_desc`; unless it `LOGS`, received messages are not logged, which the caller has looked at.
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(always)]
+    pub unsafe fn invoke_desc_as<const LOGS: bool>(
+        &self,
+        id: u8,
+        data: *mut u8,
+        len: usize,
+        restore: impl FnOnce(),
+    ) -> bool {
         let Some(slot) = self.handlers.get(id as usize) else {
             restore();
             // SAFETY: as promised by the caller.
@@ -220,7 +236,7 @@ impl AmTable {
             return true;
         }
         restore();
-        if crate::ucs::log::enabled(crate::ucs::log::Level::TraceData) {
+        if LOGS && log::enabled(log::Level::TraceData) {
             // SAFETY: as promised by the caller.
             unsafe { self.log(UCT_AM_TRACE_TYPE_RECV, id, data, len) };
         }

@@ -76,11 +76,6 @@ pub struct Desc<'a> {
     pool: &'a Pool,
 }
 
-/// A descriptor that its holder gives back itself: it counts in nothing.
-pub struct LentDesc {
-    block: NonNull<u8>,
-}
-
 /// A descriptor that keeps its pool alive. Dropping it gives it back.
 pub struct OwnedDesc {
     block: NonNull<u8>,
@@ -304,12 +299,9 @@ impl Desc<'_> {
 }
 
 impl Desc<'_> {
-    /// The same descriptor, which `DescPool::give_back` takes. Otherwise it goes with its pool.
-    #[inline(always)]
-    pub fn lend(self) -> LentDesc {
-        let block = self.block;
+    /// It goes with its pool.
+    pub fn leave(self) {
         core::mem::forget(self);
-        LentDesc { block }
     }
 
     /// The device's key of its memory.
@@ -317,35 +309,6 @@ impl Desc<'_> {
     pub fn key(&self) -> u32 {
         // SAFETY: ours.
         unsafe { header_of(self.block) }.key
-    }
-}
-
-impl DescPool {
-    /// A free descriptor, if there is one.
-    #[inline(always)]
-    pub fn get_free(&self) -> Option<Desc<'_>> {
-        Some(Desc {
-            block: self.0.pop()?,
-            pool: &self.0,
-        })
-    }
-
-    /// Where the payload of a descriptor of this pool is.
-    #[inline(always)]
-    pub fn payload_of(&self, desc: &LentDesc) -> *mut u8 {
-        desc.block.as_ptr().wrapping_add(self.0.payload_at)
-    }
-
-    /// Takes a descriptor back.
-    ///
-    /// # Safety
-    /// It must be of this pool.
-    #[inline(always)]
-    pub unsafe fn give_back(&self, desc: LentDesc) {
-        drop(Desc {
-            block: desc.block,
-            pool: &self.0,
-        });
     }
 }
 
@@ -371,13 +334,6 @@ impl OwnedDesc {
     pub fn restore(&self) {
         // SAFETY: ours; its pool is alive.
         unsafe { write_slot(self.block, &*header_of(self.block).pool) };
-    }
-
-    /// What `restore` writes, and where.
-    pub fn release_word(&self) -> (*mut NonNull<u8>, NonNull<u8>) {
-        // SAFETY: as above.
-        let pool = unsafe { &*header_of(self.block).pool };
-        (slot_of(self.block, pool), self.block)
     }
 
     /// The user keeps it: it comes back through its release function.

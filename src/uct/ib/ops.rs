@@ -7,9 +7,10 @@ use crate::ucs::{Result, Status};
 use crate::uct::base::desc::OwnedDesc;
 use crate::uct::base::iov::Iov;
 use crate::uct::base::md::MemoryHandle;
+use crate::uct::ib::wire::HEADER_LEN;
 use core::cell::{Cell, UnsafeCell};
 use core::mem::MaybeUninit;
-use core::ptr::{NonNull, null_mut};
+use core::ptr::null_mut;
 
 /// A request with these entries; `to` is what its kind needs.
 #[inline]
@@ -365,6 +366,8 @@ impl ReceiveBatch {
     }
 }
 
+type Front = [MaybeUninit<u8>; HEADER_LEN];
+
 /// A request to receive into a buffer, which is posted again and again. It does not move.
 #[repr(C)]
 pub struct Receive {
@@ -372,8 +375,9 @@ pub struct Receive {
     entry: Cell<ibv_sge>,
     desc: Cell<Option<OwnedDesc>>,
     payload: Cell<*mut u8>,
-    /// The word of the buffer that what came right before the payload has overwritten, and where it stands.
-    word: Cell<(*mut NonNull<u8>, NonNull<u8>)>,
+    /// The bytes right before the payload, which the header of a message overwrites: the last ones of what
+    /// `uct_iface_release_desc` reads, or of nothing.
+    front: Cell<Front>,
 }
 
 impl Receive {
@@ -384,17 +388,19 @@ impl Receive {
             entry: Cell::new(entry(core::ptr::null(), 0, 0)),
             desc: Cell::new(None),
             payload: Cell::new(null_mut()),
-            word: Cell::new((null_mut(), NonNull::dangling())),
+            front: Cell::new([MaybeUninit::uninit(); HEADER_LEN]),
         }
     }
 
-    /// Gives it a buffer: `len` bytes that begin `before` bytes before the payload of `desc`. Its completion has its address.
-    pub fn set(&self, desc: OwnedDesc, before: usize, len: usize) {
+    /// Gives it a buffer: `len` bytes that begin with a message's header, right before the payload of `desc`. Its completion
+    /// has its address.
+    pub fn set(&self, desc: OwnedDesc, len: usize) {
         let payload = desc.payload();
-        let at = payload.wrapping_sub(before);
+        let at = payload.wrapping_sub(HEADER_LEN);
         self.entry.set(entry(at, len, desc.key()));
         self.payload.set(payload);
-        self.word.set(desc.release_word());
+        // SAFETY: in the buffer, behind its own header.
+        self.front.set(unsafe { at.cast::<Front>().read() });
         self.desc.set(Some(desc));
         self.request.set(ibv_recv_wr {
             wr_id: core::ptr::from_ref(self).expose_provenance() as u64,
@@ -419,15 +425,15 @@ impl Receive {
         self.payload.get()
     }
 
-    /// As `OwnedDesc::restore`.
+    /// Writes again what the header of a message has overwritten.
     ///
     /// # Safety
     /// It must have a buffer.
     #[inline(always)]
     pub unsafe fn restore(&self) {
-        let (at, word) = self.word.get();
+        let at: *mut Front = self.payload.get().wrapping_sub(HEADER_LEN).cast();
         // SAFETY: in the buffer.
-        unsafe { at.write_unaligned(word) };
+        unsafe { at.write(self.front.get()) };
     }
 
     /// Takes the buffer away.

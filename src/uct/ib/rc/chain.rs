@@ -4,15 +4,14 @@
 //! posted when it is full, before anything else is posted, with the next progress, and by the thread for deferred work if
 //! there is no progress for long: the data of each request stand in its slot.
 //!
-//! With a request that waits the chain is opened for others of the same connection, which are counted ahead: nothing has to
-//! be looked at for one that joins. Those that did not come are counted back when the chain is closed.
+//! The chain is opened for requests of one connection, which are counted ahead: nothing has to be looked at for one that
+//! joins, and its slot has an id and flags already. Those that did not come are counted back when the chain is closed.
 
 use super::conn::Conn;
-use super::iface::{Face, NEXT_ID};
+use super::iface::{Face, UNNUMBERED};
 use super::poll::due;
 use crate::c::verbs::*;
 use crate::sys::verbs::{Poster, QueuePair};
-use crate::ucs::Result;
 use crate::ucs::fork::Stamp;
 use crate::ucs::sync::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 use crate::ucs_diag;
@@ -52,7 +51,6 @@ impl Slot {
     #[inline(always)]
     pub unsafe fn send<const HAS_WORD: bool>(
         &mut self,
-        (id, flags): (u64, u32),
         (header, word): (Header, u64),
         payload: *const u8,
         len: usize,
@@ -67,9 +65,12 @@ impl Slot {
             // SAFETY: as above.
             unsafe { at.write_unaligned(word) };
         }
-        // SAFETY: by the caller's promise.
-        unsafe { copy_short_apart(payload, data.wrapping_add(before), len) };
-        self.finish((id, flags), before + len);
+        self.entry.length = (before + len) as u32;
+        // Many messages have the word alone.
+        if len != 0 {
+            // SAFETY: by the caller's promise.
+            unsafe { copy_short_apart(payload, data.wrapping_add(before), len) };
+        }
     }
 
     /// Makes it a write of `len` bytes of `src` to the peer's memory.
@@ -79,31 +80,26 @@ impl Slot {
     #[inline(always)]
     pub unsafe fn write(
         &mut self,
-        (id, flags): (u64, u32),
         (src, len): (*const u8, usize),
         (remote_addr, rkey): (u64, u32),
     ) {
         self.request.opcode = IBV_WR_RDMA_WRITE;
         self.request.wr.rdma = ibv_send_wr_rdma { remote_addr, rkey };
+        self.entry.length = len as u32;
         // SAFETY: by the caller's promise.
         unsafe { copy_short_apart(src, self.data.as_mut_ptr(), len) };
-        self.finish((id, flags), len);
     }
 
+    /// The request's id, and its flags beside that its data are inline.
     #[inline(always)]
-    fn finish(&mut self, (id, flags): (u64, u32), len: usize) {
+    pub fn name(&mut self, id: u64, flags: u32) {
         self.request.wr_id = id;
         self.request.send_flags = IBV_SEND_INLINE | flags;
-        self.entry.length = len as u32;
     }
 }
 
-/// The connection whose requests may join those that wait.
-struct Opened {
-    conn: Rc<Conn>,
-    /// How many may wait then.
-    end: usize,
-}
+/// From one slot to the next. What is lent to the thread is counted in bytes, so that it says where the next slot is.
+const STEP: usize = size_of::<Slot>();
 
 struct Requests {
     slots: UnsafeCell<[Slot; SLOTS]>,
@@ -142,7 +138,7 @@ impl DeferredWork for Shared {
         let post = |range: Range<usize>| {
             let count = range.len();
             // SAFETY: they are lent.
-            if let Err(e) = unsafe { self.post(range) } {
+            if let Err(e) = unsafe { self.post(range.start / STEP..range.end / STEP) } {
                 let code = e.raw_os_error().unwrap_or(-1);
                 // Relaxed: the end of the loan orders.
                 self.refused.store(code, Ordering::Relaxed);
@@ -157,9 +153,15 @@ impl Shared {
     /// The slot of this number.
     #[inline(always)]
     fn slot(&self, at: usize) -> NonNull<Slot> {
+        self.slot_at(at % SLOTS * STEP)
+    }
+
+    /// The slot so many bytes behind the first, inside the array.
+    #[inline(always)]
+    fn slot_at(&self, at: usize) -> NonNull<Slot> {
         let slots = self.requests.slots.get().cast::<Slot>();
-        // SAFETY: not null; inside the array.
-        unsafe { NonNull::new_unchecked(slots.wrapping_add(at % SLOTS)) }
+        // SAFETY: not null.
+        unsafe { NonNull::new_unchecked(slots.wrapping_byte_add(at)) }
     }
 
     #[inline(always)]
@@ -188,6 +190,12 @@ impl Shared {
     }
 }
 
+/// Where a request is made that joins those that wait.
+pub struct Joining {
+    pub slot: NonNull<Slot>,
+    at: usize,
+}
+
 /// Where a short request is made.
 pub struct Place {
     pub slot: NonNull<Slot>,
@@ -202,12 +210,14 @@ pub struct Chain {
     pub due: Cell<u8>,
     /// The connection whose next request may join those that wait. No reference: it is compared alone.
     open: Cell<*const Conn>,
-    /// How many wait when no other may join.
+    /// How many bytes of slots wait when no other may join.
     end: Cell<usize>,
-    /// Where the next one is made that joins, and its id.
-    next: Cell<NonNull<Slot>>,
-    next_id: Cell<u64>,
-    opened: Cell<Option<Opened>>,
+    /// The connection that has requests counted ahead, up to `end`.
+    opened: Cell<Option<Rc<Conn>>>,
+    /// The tag of the connection whose ids the slots have, but the first.
+    named_for: Cell<u64>,
+    /// The slots that have others, as bits.
+    named_apart: Cell<u32>,
     limit: usize,
     /// The connection that made the last request, by its tag, and how many more of it are posted at once.
     last: Cell<u64>,
@@ -256,9 +266,9 @@ impl Chain {
             due: Cell::new(0),
             open: Cell::new(null()),
             end: Cell::new(0),
-            next: Cell::new(NonNull::dangling()),
-            next_id: Cell::new(0),
             opened: Cell::new(None),
+            named_for: Cell::new(0),
+            named_apart: Cell::new(0),
             limit: limit.min(SLOTS),
             last: Cell::new(0),
             at_once: Cell::new(0),
@@ -272,7 +282,7 @@ impl Chain {
     /// How many wait, those included that the thread has posted meanwhile.
     #[inline(always)]
     fn waiting(&self) -> usize {
-        self.shared.loan.lent()
+        self.shared.loan.lent() / STEP
     }
 
     #[inline(always)]
@@ -286,57 +296,119 @@ impl Chain {
         core::ptr::eq(self.open.get(), conn)
     }
 
-    /// The slot and the id of a request of this connection that may join those that wait. `joined` has to follow.
+    /// Where a request is made that joins those that wait. The chain has to be open for it, and `joined` to follow.
     #[inline(always)]
-    pub fn join(&self, conn: &Conn) -> Option<(NonNull<Slot>, u64)> {
-        self.is_open(conn)
-            .then(|| (self.next.get(), self.next_id.get()))
+    pub fn join(&self) -> Joining {
+        let at = self.shared.loan.lent();
+        let slot = self.shared.slot_at(at);
+        Joining { slot, at }
     }
 
-    /// The request that may join is made. Always `Ok`, which is its sender's answer: this is the last that a sender calls.
+    /// The request that joins is made.
     #[inline(always)]
-    pub fn joined(&self) -> Result<()> {
-        let slot = self.next.get().as_ptr().wrapping_add(1);
-        // SAFETY: not null: behind a slot of the array. It is not used when no other may join.
-        self.next.set(unsafe { NonNull::new_unchecked(slot) });
-        self.next_id.set(self.next_id.get() + NEXT_ID);
-        let waiting = self.waiting() + 1;
+    pub fn joined(&self, Joining { at, .. }: Joining) {
+        let waiting = at + STEP;
         self.shared.loan.extend(waiting);
         if waiting == self.end.get() {
-            return self.end_joining(waiting);
+            self.end_joining(waiting);
         }
-        Ok(())
     }
 
     /// No other may join.
     #[inline(never)]
-    fn end_joining(&self, waiting: usize) -> Result<()> {
+    fn end_joining(&self, waiting: usize) {
         self.open.set(null());
-        if waiting == self.limit {
+        if waiting == self.limit * STEP {
             self.opened.set(None);
             self.flush_waiting();
         }
-        Ok(())
+    }
+
+    /// Opens an empty chain for requests of this connection, of which it has sent so many that no other is posted at once;
+    /// `false`: something has to be looked at. A request joins then, and `started` has to follow.
+    #[inline(always)]
+    pub fn start(&self, face: &Face, conn: &Rc<Conn>) -> bool {
+        if self.at_once.get() != 0
+            || self.last.get() != conn.tag()
+            || self.has_waiting()
+            || !matches!(self.registration.get(), Some(Some(_)))
+        {
+            return false;
+        }
+        let count = conn.count_ahead(face, self.limit);
+        if count == 0 {
+            return false;
+        }
+        self.open_for(conn, 0, count);
+        self.begin_batch(&conn.pair);
+        self.due.set(self.due.get() | due::WAITING);
+        self.name(0, conn.tag());
+        true
+    }
+
+    /// The first request waits.
+    #[inline(always)]
+    pub fn started(&self) {
+        if let Some(Some(registration)) = self.registration.get() {
+            registration.wake();
+        }
+    }
+
+    /// So many others of this connection may join those that wait.
+    #[inline(always)]
+    fn open_for(&self, conn: &Rc<Conn>, waiting: usize, count: usize) {
+        self.end.set((waiting + count) * STEP);
+        self.open.set(Rc::as_ptr(conn));
+        self.opened.set(Some(Rc::clone(conn)));
+        if self.named_for.get() != conn.tag() {
+            self.name_all(conn.tag());
+        }
+    }
+
+    /// The slots have ids of this connection, but the first: that is named when it is used.
+    #[inline(never)]
+    fn name_all(&self, tag: u64) {
+        self.named_for.set(tag);
+        // Those that wait, if any, have their names.
+        for at in self.waiting().max(1)..SLOTS {
+            self.name(at, tag);
+        }
+    }
+
+    #[inline(always)]
+    fn name(&self, at: usize, tag: u64) {
+        // SAFETY: the owner's, who has no other reference to it; it does not wait.
+        unsafe { self.shared.slot(at).as_mut() }.name(tag | UNNUMBERED, 0);
+    }
+
+    /// What waited is posted: all slots but the first have ids of the same connection again.
+    #[cold]
+    #[inline(never)]
+    fn name_again(&self) {
+        let apart = self.named_apart.take();
+        for at in (1..SLOTS).filter(|at| apart & 1 << at != 0) {
+            self.name(at, self.named_for.get());
+        }
     }
 
     /// No other request joins: those that did not come are not counted any more.
     #[inline]
     pub fn close(&self, face: &Face) {
         self.open.set(null());
-        if let Some(opened) = self.opened.take() {
-            opened.conn.give_back(face, opened.end - self.waiting());
+        if let Some(conn) = self.opened.take() {
+            conn.give_back(face, self.end.get() / STEP - self.waiting());
         }
     }
 
-    /// Whether the next request of this connection is posted at once, alone; it counts then.
+    /// Whether the next request of this connection is posted at once, alone. Then `take_single` has to follow.
     #[inline(always)]
-    pub fn take_single(&self, tag: u64) -> bool {
-        let left = self.at_once.get();
-        if left == 0 || self.last.get() != tag || self.has_waiting() {
-            return false;
-        }
-        self.at_once.set(left - 1);
-        true
+    pub fn has_single(&self, tag: u64) -> bool {
+        self.at_once.get() != 0 && self.last.get() == tag && !self.has_waiting()
+    }
+
+    #[inline(always)]
+    pub fn take_single(&self) {
+        self.at_once.set(self.at_once.get() - 1);
     }
 
     /// Where a request is made that is posted at once.
@@ -400,24 +472,22 @@ impl Chain {
     /// The request behind those that wait waits, too.
     #[inline(never)]
     fn add(&self, face: &Face, conn: &Rc<Conn>) {
-        let waiting = self.waiting() + 1;
-        self.shared.loan.extend(waiting);
+        let at = self.waiting();
+        let waiting = at + 1;
+        // The first is named anew in any case.
+        self.named_apart
+            .set(self.named_apart.get() | (1 << at & !1));
+        self.shared.loan.extend(waiting * STEP);
         let free = self.limit - waiting;
         if free == 0 {
             self.post_waiting();
             return;
         }
-        self.shared.loan.lend_count(waiting);
+        self.shared.loan.lend_count(waiting * STEP);
         self.due.set(self.due.get() | due::WAITING);
-        let (count, id) = conn.count_ahead(face, free);
+        let count = conn.count_ahead(face, free);
         if count != 0 {
-            let end = waiting + count;
-            self.end.set(end);
-            self.next.set(self.shared.slot(waiting));
-            self.next_id.set(id + NEXT_ID);
-            self.open.set(Rc::as_ptr(conn));
-            let conn = Rc::clone(conn);
-            self.opened.set(Some(Opened { conn, end }));
+            self.open_for(conn, waiting, count);
         }
         if waiting == 1
             && let Some(Some(registration)) = self.registration.get()
@@ -440,12 +510,17 @@ impl Chain {
         if self.limit < 2 || self.registration.get_or_init(register).is_none() {
             return false;
         }
+        self.begin_batch(pair);
+        true
+    }
+
+    #[inline(always)]
+    fn begin_batch(&self, pair: &QueuePair) {
         self.shared.requests.poster.set(pair.poster());
         let batch = self.shared.batch.load(Ordering::Relaxed);
         self.shared
             .batch
             .store(batch.wrapping_add(1), Ordering::Relaxed);
-        true
     }
 
     /// Takes requests that wait back from the thread; whether they still wait. Otherwise all are posted.
@@ -460,7 +535,7 @@ impl Chain {
         if code != 0 {
             self.note_refused(&io::Error::from_raw_os_error(code));
         }
-        self.post_from(used);
+        self.post_from(used / STEP);
         false
     }
 
@@ -482,6 +557,9 @@ impl Chain {
         }
         self.shared.loan.lend_count(0);
         self.due.set(self.due.get() & !due::WAITING);
+        if self.named_apart.get() != 0 {
+            self.name_again();
+        }
     }
 
     #[cold]

@@ -5,10 +5,10 @@
 //! since after an error each of them has a completion of its own. Once three quarters of the latter are in use every
 //! request asks for a completion, so that the rest always comes back.
 
-use super::chain::Slot;
+use super::chain::{SLOTS, Slot};
 use super::credits::Credits;
-use super::iface::{Face, NEXT_ID, RcIface};
-use super::work::{FreeNode, Only, Work, Works};
+use super::iface::{Face, NEXT_ID, NUMBER_SHIFT, RcIface, UNNUMBERED};
+use super::work::{Done, Work, Works};
 use crate::c::ucs_status_t;
 use crate::c::verbs::*;
 use crate::sys::verbs::{QueuePair, refusal};
@@ -48,6 +48,9 @@ pub struct Depth {
     pub moderation: u16,
 }
 
+/// Taken from the room of a connection where something has to be looked at first: more than any queue has.
+const BLOCKED: i32 = 1 << 20;
+
 pub struct Conn {
     pub pair: QueuePair,
     state: Cell<State>,
@@ -58,17 +61,17 @@ pub struct Conn {
     /// Which connection of the interface it is, as a work request names it.
     tag: u64,
     depth: Depth,
-    /// So many requests may be under way when the next is posted: none where something else has to be looked at first.
-    limit: Cell<u16>,
-    /// The last request that was posted, or that may join the chain, and the last that is complete. They count on and wrap.
-    posted: Cell<u16>,
-    retired: Cell<u16>,
+    /// How many requests may still be posted: none where something else has to be looked at first.
+    room: Cell<i32>,
+    /// The id of the last request that was posted, or that may join the chain, and of the last that is complete.
+    posted: Cell<u64>,
+    retired: Cell<u64>,
     /// Requests since the last that asked for a completion.
     silent: Cell<u16>,
     /// The next request waits for reads and atomics before it.
     fenced: Cell<bool>,
     /// The last read or atomic.
-    last_read: Cell<u16>,
+    last_read: Cell<u64>,
     works: Works,
     /// The interface's, on behalf of an endpoint of a peer.
     pub is_passive: bool,
@@ -93,12 +96,12 @@ impl Conn {
             psn,
             tag,
             depth,
-            limit: Cell::new(0),
-            posted: Cell::new(0),
-            retired: Cell::new(0),
+            room: Cell::new(i32::from(depth.queue) - BLOCKED),
+            posted: Cell::new(tag),
+            retired: Cell::new(tag),
             silent: Cell::new(0),
             fenced: Cell::new(false),
-            last_read: Cell::new(0),
+            last_read: Cell::new(tag),
             works: Works::default(),
             ep: Cell::new(None),
         }
@@ -116,18 +119,26 @@ impl Conn {
 
     pub fn set_state(&self, state: State) {
         self.state.set(state);
-        self.set_limit();
+        self.set_room();
     }
 
-    fn set_limit(&self) {
+    fn set_room(&self) {
         let is_free = self.state() == State::Connected && !self.fenced.get();
-        self.limit.set(if is_free { self.depth.queue } else { 0 });
+        let blocked = if is_free { 0 } else { BLOCKED };
+        let room = i32::from(self.depth.queue) - i32::from(self.under_way());
+        self.room.set(room - blocked);
+    }
+
+    /// The requests of this connection, as their ids name it.
+    #[inline(always)]
+    pub fn tag(&self) -> u64 {
+        self.tag
     }
 
     /// Requests under way, and those that may join the chain.
     #[inline]
     pub fn under_way(&self) -> u16 {
-        self.posted.get().wrapping_sub(self.retired.get())
+        number_between(self.retired.get(), self.posted.get())
     }
 
     /// Whether the last request that was posted has a completion of its own.
@@ -137,49 +148,55 @@ impl Conn {
     }
 
     /// Counts up to `most` requests ahead for which nothing has to be looked at: they ask for no completion, have room in
-    /// the queue and nothing to say of credits, and wait for nothing. How many, and the id of the last that was posted.
-    pub fn count_ahead(&self, face: &Face, most: usize) -> (usize, u64) {
-        let posted = self.posted.get();
-        let silent = (self.depth.moderation - 1).saturating_sub(self.silent.get());
-        let room = self.depth.queue.saturating_sub(self.under_way());
+    /// the queue and nothing to say of credits, and wait for nothing.
+    #[inline(always)]
+    pub fn count_ahead(&self, face: &Face, most: usize) -> usize {
+        let silent = i32::from(self.depth.moderation) - 1 - i32::from(self.silent.get());
         let all = face.sends_left.get().saturating_sub(face.sends_reserve);
-        // Until the numbers wrap.
-        let numbers = u16::MAX - posted;
-        let credits = self.credits.quiet().min(u32::from(u16::MAX)) as u16;
-        let count = silent.min(room).min(numbers).min(credits);
-        let count = count
-            .min(most.min(usize::from(u16::MAX)) as u16)
-            .min(all.clamp(0, i32::from(u16::MAX)) as u16);
-        self.posted.set(posted + count);
-        self.silent.set(self.silent.get() + count);
-        face.sends_left
-            .set(face.sends_left.get() - i32::from(count));
-        (usize::from(count), self.tag | (u64::from(posted) * NEXT_ID))
+        let quiet = self.credits.quiet().min(SLOTS as u32) as i32;
+        let count = silent.min(self.room.get()).min(all).min(quiet);
+        let count = count.min(most.min(SLOTS) as i32).max(0);
+        self.count_silent(face, count);
+        count as usize
+    }
+
+    /// Counts requests that ask for nothing; fewer than none: they did not come.
+    #[inline(always)]
+    fn count_silent(&self, face: &Face, count: i32) {
+        let ids = (count as u64).wrapping_mul(NEXT_ID);
+        self.posted.set(self.posted.get().wrapping_add(ids));
+        self.silent
+            .set(self.silent.get().wrapping_add(count as u16));
+        self.room.set(self.room.get() - count);
+        face.sends_left.set(face.sends_left.get() - count);
     }
 
     /// So many that were counted ahead did not come.
     pub fn give_back(&self, face: &Face, count: usize) {
-        let count = count as u16;
-        self.posted.set(self.posted.get() - count);
-        self.silent.set(self.silent.get() - count);
-        face.sends_left
-            .set(face.sends_left.get() + i32::from(count));
+        self.count_silent(face, -(count as i32));
+    }
+
+    /// Counts one request. Its id.
+    #[inline(always)]
+    fn count_one(&self, face: &Face, silent: u16) -> u64 {
+        let id = self.posted.get().wrapping_add(NEXT_ID);
+        self.posted.set(id);
+        self.silent.set(silent);
+        self.room.set(self.room.get() - 1);
+        face.sends_left.set(face.sends_left.get() - 1);
+        id
     }
 
     /// Counts a request, while the chain is closed: its id and flags. It has to be posted.
     #[inline(always)]
     fn count(&self, face: &Face, signal: Signal) -> (u64, u32) {
-        let number = self.posted.get().wrapping_add(1);
         let silent = self.silent.get() + 1;
         let signalled = signal == Signal::Always
             || silent >= self.depth.moderation
             || face.sends_left.get() <= face.sends_reserve;
-        self.posted.set(number);
-        self.silent.set(if signalled { 0 } else { silent });
-        face.sends_left.set(face.sends_left.get() - 1);
+        let id = self.count_one(face, if signalled { 0 } else { silent });
         let flags = if signalled { IBV_SEND_SIGNALED } else { 0 };
-        let fence = self.take_fence();
-        (self.tag | (u64::from(number) * NEXT_ID), fence | flags)
+        (id, self.take_fence() | flags)
     }
 
     /// The flag of a request that waits for reads and atomics before it.
@@ -195,13 +212,13 @@ impl Conn {
     #[cold]
     fn set_fenced(&self, fenced: bool) {
         self.fenced.set(fenced);
-        self.set_limit();
+        self.set_room();
     }
 
     /// Takes the count of the last request back, which was refused.
     #[cold]
     fn uncount(&self, face: &Face, e: &std::io::Error) -> Status {
-        self.posted.set(self.posted.get().wrapping_sub(1));
+        self.posted.set(self.posted.get().wrapping_sub(NEXT_ID));
         // The next one asks for a completion and waits for what is before it, since this may have done so.
         self.silent.set(self.depth.moderation);
         self.set_fenced(true);
@@ -222,17 +239,36 @@ impl Conn {
         payload: *const u8,
         len: usize,
     ) -> Result<()> {
-        let Some((mut slot, request)) = face.chain.join(self) else {
+        if !face.chain.is_open(self) {
             // SAFETY: by the caller's promise.
             return unsafe { self.send_other::<HAS_WORD>(face, id, word, payload, len) };
-        };
+        }
+        // SAFETY: by the caller's promise.
+        unsafe { self.send_joining::<HAS_WORD>(face, id, word, payload, len) };
+        Ok(())
+    }
+
+    /// As `send_short`, of a message that joins others: the chain is open for it.
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(always)]
+    pub unsafe fn send_joining<const HAS_WORD: bool>(
+        &self,
+        face: &Face,
+        id: u8,
+        word: u64,
+        payload: *const u8,
+        len: usize,
+    ) {
         self.credits.take_quiet();
         let header = Header { id, credits: 0 };
+        let mut place = face.chain.join();
         // SAFETY: the owner's, who has no other reference to it.
-        let slot = unsafe { slot.as_mut() };
+        let slot = unsafe { place.slot.as_mut() };
         // SAFETY: by the caller's promise.
-        unsafe { slot.send::<HAS_WORD>((request, 0), (header, word), payload, len) };
-        face.chain.joined()
+        unsafe { slot.send::<HAS_WORD>((header, word), payload, len) };
+        face.chain.joined(place);
     }
 
     /// The id of a request that is posted at once, alone, and asks for nothing, which is counted then. `None`: something has to
@@ -240,18 +276,15 @@ impl Conn {
     #[inline(always)]
     fn count_single(&self, face: &Face) -> Option<u64> {
         let silent = self.silent.get() + 1;
-        if self.under_way() >= self.limit.get()
+        if !face.chain.has_single(self.tag)
+            || self.room.get() <= 0
             || face.sends_left.get() <= face.sends_reserve
             || silent >= self.depth.moderation
-            || !face.chain.take_single(self.tag)
         {
             return None;
         }
-        let number = self.posted.get().wrapping_add(1);
-        self.posted.set(number);
-        self.silent.set(silent);
-        face.sends_left.set(face.sends_left.get() - 1);
-        Some(self.tag | (u64::from(number) * NEXT_ID))
+        face.chain.take_single();
+        Some(self.count_one(face, silent))
     }
 
     /// Posts the request of `count_single`, which is made.
@@ -293,7 +326,8 @@ impl Conn {
             // SAFETY: the owner's, who has no other reference to it.
             let slot = unsafe { face.chain.single().as_mut() };
             // SAFETY: by the caller's promise.
-            unsafe { slot.send::<HAS_WORD>((request, 0), (header, word), payload, len) };
+            unsafe { slot.send::<HAS_WORD>((header, word), payload, len) };
+            slot.name(request, 0);
             return self.post_single(face);
         }
         // SAFETY: by the caller's promise.
@@ -313,23 +347,31 @@ impl Conn {
         payload: *const u8,
         len: usize,
     ) -> Result<()> {
+        if face.chain.start(face, self) {
+            // SAFETY: by the caller's promise.
+            unsafe { self.send_joining::<HAS_WORD>(face, id, word, payload, len) };
+            face.chain.started();
+            return Ok(());
+        }
         face.chain.close(face);
         self.ready_for_message(face)?;
         let credits = self.credits.take();
         let header = Header { id, credits };
         // SAFETY: by the caller's promise.
-        self.short(face, |slot, request| unsafe {
-            slot.send::<HAS_WORD>(request, (header, word), payload, len);
+        self.short(face, |slot| unsafe {
+            slot.send::<HAS_WORD>((header, word), payload, len);
         })
     }
 
     /// Makes a short request, which is counted, and posts it or lets it wait.
     #[inline(always)]
-    fn short(self: &Rc<Conn>, face: &Face, make: impl FnOnce(&mut Slot, (u64, u32))) -> Result<()> {
-        let request = self.count(face, Signal::Sometimes);
+    fn short(self: &Rc<Conn>, face: &Face, make: impl FnOnce(&mut Slot)) -> Result<()> {
+        let (id, flags) = self.count(face, Signal::Sometimes);
         let mut place = face.chain.place(self.tag, &self.pair);
         // SAFETY: the owner's, who has no other reference to it.
-        make(unsafe { place.slot.as_mut() }, request);
+        let slot = unsafe { place.slot.as_mut() };
+        make(slot);
+        slot.name(id, flags);
         let submitted = face.chain.submit(face, place, self);
         submitted.map_err(|e| self.uncount(face, &e))
     }
@@ -345,15 +387,27 @@ impl Conn {
         (src, len): (*const u8, usize),
         remote: (u64, u32),
     ) -> Result<()> {
-        let Some((mut slot, request)) = face.chain.join(self) else {
+        if !face.chain.is_open(self) {
             // SAFETY: by the caller's promise.
             return unsafe { self.write_other(face, (src, len), remote) };
-        };
-        // SAFETY: the owner's, who has no other reference to it.
-        let slot = unsafe { slot.as_mut() };
+        }
         // SAFETY: by the caller's promise.
-        unsafe { slot.write((request, 0), (src, len), remote) };
-        face.chain.joined()
+        unsafe { Conn::write_joining(face, (src, len), remote) };
+        Ok(())
+    }
+
+    /// As `write_short`, of a request that joins others: the chain is open for it.
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(always)]
+    unsafe fn write_joining(face: &Face, (src, len): (*const u8, usize), remote: (u64, u32)) {
+        let mut place = face.chain.join();
+        // SAFETY: the owner's, who has no other reference to it.
+        let slot = unsafe { place.slot.as_mut() };
+        // SAFETY: by the caller's promise.
+        unsafe { slot.write((src, len), remote) };
+        face.chain.joined(place);
     }
 
     /// As `write_short`, of a request that does not join others.
@@ -371,7 +425,8 @@ impl Conn {
             // SAFETY: the owner's, who has no other reference to it.
             let slot = unsafe { face.chain.single().as_mut() };
             // SAFETY: by the caller's promise.
-            unsafe { slot.write((request, 0), (src, len), remote) };
+            unsafe { slot.write((src, len), remote) };
+            slot.name(request, 0);
             return self.post_single(face);
         }
         // SAFETY: by the caller's promise.
@@ -389,18 +444,24 @@ impl Conn {
         (src, len): (*const u8, usize),
         remote: (u64, u32),
     ) -> Result<()> {
+        if face.chain.start(face, self) {
+            // SAFETY: by the caller's promise.
+            unsafe { Conn::write_joining(face, (src, len), remote) };
+            face.chain.started();
+            return Ok(());
+        }
         face.chain.close(face);
         self.ready(face)?;
         // SAFETY: by the caller's promise.
-        self.short(face, |slot, request| unsafe {
-            slot.write(request, (src, len), remote);
+        self.short(face, |slot| unsafe {
+            slot.write((src, len), remote);
         })
     }
 
     /// `Ok` when a request can be posted. `NO_RESOURCE`: later; else the endpoint's failure.
     #[inline]
     pub fn ready(&self, face: &Face) -> Result<()> {
-        if self.under_way() >= self.limit.get() || face.sends_left.get() <= 0 {
+        if self.room.get() <= 0 || face.sends_left.get() <= 0 {
             return self.ready_after_all(face);
         }
         Ok(())
@@ -424,9 +485,7 @@ impl Conn {
     /// Whether a request may be posted by `post_now`.
     #[inline(always)]
     pub fn is_free(&self, face: &Face) -> bool {
-        self.under_way() < self.limit.get()
-            && face.sends_left.get() > 0
-            && !face.chain.has_waiting()
+        self.room.get() > 0 && face.sends_left.get() > 0 && !face.chain.has_waiting()
     }
 
     /// Posts a request that asks for a completion, and notes what has to be done then. Its number. An error has to be told to
@@ -439,14 +498,11 @@ impl Conn {
         &self,
         face: &Face,
         request: &mut ibv_send_wr,
-        (node, work): (FreeNode, Work),
+        work: Work,
     ) -> core::result::Result<(), i32> {
-        let number = self.posted.get().wrapping_add(1);
-        self.posted.set(number);
-        self.silent.set(0);
-        face.sends_left.set(face.sends_left.get() - 1);
-        request.wr_id = self.tag | (u64::from(number) * NEXT_ID);
-        self.works.add(node, number, work);
+        let id = self.count_one(face, 0);
+        request.wr_id = id;
+        self.works.add(work, id);
         // SAFETY: by the caller's promise.
         unsafe { self.pair.try_post(request) }
     }
@@ -455,20 +511,8 @@ impl Conn {
     #[cold]
     #[inline(never)]
     pub fn refused_now(&self, face: &Face, code: i32) -> ucs_status_t {
-        self.take_work_back(face);
+        self.works.take_back(&face.works);
         self.uncount(face, &refusal(code)).code()
-    }
-
-    /// The last request was refused, which had work.
-    #[cold]
-    fn take_work_back(&self, face: &Face) {
-        if let Some(Work {
-            desc: Some(desc), ..
-        }) = self.works.take_back(&face.works)
-        {
-            // SAFETY: work has descriptors of this pool.
-            unsafe { face.copies.give_back(desc) };
-        }
     }
 
     /// As `ready`, for two requests.
@@ -510,12 +554,12 @@ impl Conn {
         let has_work = work.is_some();
         // Before the call, over which it had to be kept otherwise.
         if let Some(work) = work {
-            self.works.push(&face.works, self.posted.get(), work);
+            self.works.add(work, id);
         }
         // SAFETY: by the caller's promise.
         if let Err(e) = unsafe { self.pair.post(request) } {
             if has_work {
-                self.take_work_back(face);
+                self.works.take_back(&face.works);
             }
             return Err(self.uncount(face, &e));
         }
@@ -548,13 +592,13 @@ impl Conn {
     /// The request that is posted next reads.
     #[inline(always)]
     pub fn note_next_read(&self) {
-        self.last_read.set(self.posted.get().wrapping_add(1));
+        self.last_read.set(self.posted.get().wrapping_add(NEXT_ID));
     }
 
     /// What is posted from now on is done after all that was posted before. Only reads and atomics may be overtaken.
     pub fn fence(&self, face: &Face) {
         face.chain.close(face);
-        let reads = self.last_read.get().wrapping_sub(self.retired.get());
+        let reads = number_between(self.retired.get(), self.last_read.get());
         if reads != 0 && reads <= self.under_way() {
             self.set_fenced(true);
         }
@@ -584,8 +628,7 @@ impl Conn {
             return self.post_marker(face, comp);
         }
         if !comp.is_none() {
-            let work = Work::tell(comp);
-            self.works.push(&face.works, self.posted.get(), work);
+            self.works.add(face.works.tell(comp), self.posted.get());
         }
         Ok(())
     }
@@ -593,7 +636,7 @@ impl Conn {
     /// A write of no bytes, which the peer's adapter acknowledges.
     fn post_marker(&self, face: &Face, comp: Completion) -> Result<()> {
         let mut request = crate::uct::ib::ops::write(&mut [], 0, 0, IBV_SEND_INLINE);
-        let work = (!comp.is_none()).then(|| Work::tell(comp));
+        let work = (!comp.is_none()).then(|| face.works.tell(comp));
         // SAFETY: the request names no memory.
         unsafe { self.post(face, &mut request, Signal::Always, work) }
     }
@@ -629,40 +672,56 @@ impl Conn {
         Ok(true)
     }
 
-    /// Counts requests off, up to `number`; `false` for a completion of a queue pair that was there before.
+    /// Counts requests off, up to that of this id; `false` if that is not under way.
     #[inline(always)]
-    pub fn retire(&self, face: &Face, number: u16) -> bool {
-        let count = number.wrapping_sub(self.retired.get());
+    pub fn retire(&self, face: &Face, id: u64) -> bool {
+        let count = number_between(self.retired.get(), id);
         if count.wrapping_sub(1) >= self.under_way() {
             return false;
         }
-        self.retired.set(number);
-        face.sends_left
-            .set(face.sends_left.get() + i32::from(count));
+        self.count_off(face, id);
         true
     }
 
-    /// Whether something has to be done as the requests up to `number` are complete.
     #[inline(always)]
-    pub fn has_work(&self, number: u16) -> bool {
-        self.works.has_complete(number)
+    fn count_off(&self, face: &Face, id: u64) {
+        let count = i32::from(number_between(self.retired.get(), id));
+        self.retired.set(id);
+        self.room.set(self.room.get() + count);
+        face.sends_left.set(face.sends_left.get() + count);
     }
 
-    /// What has to be done as the requests up to `number` are complete, if it is one thing.
+    /// What has to be done as the request of this id is complete, if it is the first that has work, and has one thing. Those up
+    /// to it are counted off then.
     #[inline(always)]
-    pub fn only_work(&self, number: u16) -> Only {
-        self.works.take_only(number)
+    pub fn complete(&self, face: &Face, id: u64) -> Option<Done> {
+        let done = self.works.take(id)?;
+        // It is under way: its work was in the list.
+        self.count_off(face, id);
+        Some(done)
+    }
+
+    /// Whether something has to be done as the requests up to that of this id are complete.
+    #[inline(always)]
+    pub fn has_work(&self, id: u64) -> bool {
+        self.works.has_complete(id)
     }
 
     /// What has to be done next.
-    pub fn next_work(&self, face: &Face) -> Option<Work> {
-        self.works.pop(&face.works)
+    pub fn next_work(&self) -> Option<Done> {
+        self.works.pop()
     }
 
     /// A request has completed with an error; the queue pair has stopped.
     #[cold]
-    pub fn complete_failed(self: &Rc<Conn>, face: &Face, number: u16, status: u32) {
-        if self.retire(face, number) {
+    pub fn complete_failed(self: &Rc<Conn>, face: &Face, id: u64, status: u32) {
+        let id = if id & UNNUMBERED == 0 {
+            id
+        } else {
+            // Each request behind one that has failed has a completion of its own.
+            self.retired.get().wrapping_add(NEXT_ID)
+        };
+        if self.retire(face, id) {
             match self.state() {
                 State::Cancelled => self.finish_all(face, Status::CANCELED),
                 State::Failed(_) => {}
@@ -704,8 +763,8 @@ impl Conn {
     }
 
     fn finish_all(&self, face: &Face, status: Status) {
-        while let Some(work) = self.next_work(face) {
-            work.finish(&face.copies, Err(status));
+        while let Some(work) = self.next_work() {
+            work.fail(&face.works, status);
         }
     }
 
@@ -724,6 +783,12 @@ impl Conn {
         self.retire(face, self.posted.get());
         self.finish_all(face, Status::CANCELED);
     }
+}
+
+/// How many requests of a connection come behind that of the first id, up to that of the other. They count on and wrap.
+#[inline(always)]
+fn number_between(first: u64, last: u64) -> u16 {
+    (last.wrapping_sub(first) >> NUMBER_SHIFT) as u16
 }
 
 /// What a completion's error means to the user.

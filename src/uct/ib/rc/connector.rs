@@ -54,7 +54,7 @@ pub const NO_SLOT: u32 = (1 << SLOT_BITS) - 1;
 /// What its work requests are called.
 const SEND_ID: u64 = 1 | (NO_SLOT as u64) << SLOT_SHIFT;
 /// No address of a program has this bit.
-const RECEIVE_ID: u64 = 1 << 63;
+const RECEIVE_ID: u64 = 2;
 
 /// When the user's thread shall look at handshakes. The async thread counts.
 struct Alarm {
@@ -279,7 +279,7 @@ impl Connector {
             // SAFETY: the buffer begins here and is not posted.
             unsafe { desc.payload().write(NO_VERSION) };
             let entry = ops::entry(desc.payload(), BUFFER_LEN, desc.key());
-            batch.push(RECEIVE_ID | u64::from(number) << 1, entry);
+            batch.push(RECEIVE_ID | u64::from(number) << 2, entry);
             if let Some(place) = self.buffers.borrow_mut().get_mut(number as usize) {
                 *place = Some(desc);
             }
@@ -300,7 +300,7 @@ impl Connector {
 
     /// The buffer of a receive that is complete, or was not posted.
     fn take(&self, id: u64) -> Option<OwnedDesc> {
-        let number = ((id & !RECEIVE_ID) >> 1) as usize;
+        let number = (id >> 2) as usize;
         let desc = self.buffers.borrow_mut().get_mut(number)?.take()?;
         self.free.borrow_mut().push(number as u32);
         Some(desc)
@@ -361,6 +361,12 @@ impl Connector {
     #[inline(always)]
     pub fn is_datagram(id: u64) -> bool {
         id & RECEIVE_ID != 0
+    }
+
+    /// Whether a completion is of a receive that is none of the connection queue pair.
+    #[inline(always)]
+    pub fn is_message(id: u64) -> bool {
+        id & (RECEIVE_ID | 1) == 0
     }
 
     /// Whether a completion of a send is of this queue pair.

@@ -3,13 +3,12 @@
 use super::conn::{Conn, Signal, State};
 use super::iface::{COPY_OFFSET, Face, RcIface};
 use super::wire::decode_iface;
-use super::work::{FreeNode, Read, Work};
+use super::work::{End, WithCopy, Work};
 use crate::c::verbs::*;
 use crate::c::*;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use crate::uct::api::{Completion, Pack, Posted, Unpack};
-use crate::uct::base::desc::{Desc, LentDesc};
 use crate::uct::base::iface::EpBox;
 use crate::uct::base::iov::Iov;
 use crate::uct::base::params::{EpParams, GivenAddress};
@@ -159,32 +158,52 @@ impl RcEp {
 
     #[inline(always)]
     pub fn am_bcopy(ep: &Ep, id: u8, pack: Pack) -> Result<usize> {
-        let face = ep.face();
-        if !face.chain.is_open(&ep.conn) {
-            ep.conn.ready_for_message(face)?;
+        let (face, conn) = (ep.face(), &*ep.conn);
+        if !face.chain.is_open(conn) {
+            return RcEp::am_bcopy_alone(ep, id, pack);
         }
-        let desc = face.copies.get_registered()?;
-        let at = desc.payload().wrapping_add(COPY_OFFSET);
+        let Some(copy) = face.works.copy_now() else {
+            return RcEp::am_bcopy_alone(ep, id, pack);
+        };
+        let at = copy.at().wrapping_add(COPY_OFFSET);
         // SAFETY: there is room for `max_bcopy` bytes.
         let len = unsafe { pack.pack_into(at) };
+        // The user may have sent others meanwhile.
+        if len > face.max_chained - HEADER_LEN || !face.chain.is_open(conn) {
+            return RcEp::send_copy(ep, id, copy, len);
+        }
+        // SAFETY: so many were packed; there is room.
+        unsafe { conn.send_joining::<false>(face, id, 0, at, len) };
+        Ok(len)
+    }
+
+    /// As `am_bcopy`, of a message that does not join others.
+    #[inline(never)]
+    fn am_bcopy_alone(ep: &Ep, id: u8, pack: Pack) -> Result<usize> {
+        let face = ep.face();
+        ep.conn.ready_for_message(face)?;
+        let copy = face.works.copy()?;
+        // SAFETY: there is room for `max_bcopy` bytes.
+        let len = unsafe { pack.pack_into(copy.at().wrapping_add(COPY_OFFSET)) };
+        RcEp::send_copy(ep, id, copy, len)
+    }
+
+    /// Sends what was packed into a copy.
+    #[inline(never)]
+    fn send_copy(ep: &Ep, id: u8, copy: WithCopy<'_>, len: usize) -> Result<usize> {
+        let face = ep.face();
         if len <= face.max_chained - HEADER_LEN {
+            let at = copy.at().wrapping_add(COPY_OFFSET);
             // SAFETY: so many were packed; there is room.
             unsafe { ep.conn.send_short::<false>(face, id, 0, at, len) }?;
             return Ok(len);
         }
-        RcEp::send_copy(ep, id, desc, len)
-    }
-
-    /// Sends a copy, which is too long for a slot of the chain.
-    #[inline(never)]
-    fn send_copy(ep: &Ep, id: u8, desc: Desc<'_>, len: usize) -> Result<usize> {
-        let face = ep.face();
         if len > face.max_bcopy() {
             ucs_error!("am_bcopy: {len} bytes were packed where the limit is smaller");
             return Err(Status::INVALID_PARAM);
         }
         ep.conn.ready_for_message(face)?;
-        let start = desc.payload().wrapping_add(COPY_OFFSET - HEADER_LEN);
+        let start = copy.at().wrapping_add(COPY_OFFSET - HEADER_LEN);
         let credits = ep.conn.credits.take();
         // SAFETY: inside the copy, before the payload.
         unsafe {
@@ -194,8 +213,8 @@ impl RcEp {
         };
         // SAFETY: nobody else uses it until it is posted.
         let parts = unsafe { face.request.parts() };
-        parts.one(ops::entry(start, HEADER_LEN + len, desc.key()));
-        let work = Some(Work::copied(desc.lend()));
+        parts.one(ops::entry(start, HEADER_LEN + len, copy.key()));
+        let work = Some(copy.work(End::Copied, Completion::NONE));
         // SAFETY: the copy is part of the work.
         unsafe { ep.conn.post(face, parts.send(0), Signal::Sometimes, work) }?;
         Ok(len)
@@ -218,8 +237,8 @@ impl RcEp {
             return Err(Status::INVALID_PARAM);
         }
         ep.conn.ready_for_message(face)?;
-        let desc = face.copies.get_registered()?;
-        let start = desc.payload();
+        let copy = face.works.copy()?;
+        let start = copy.at();
         let credits = ep.conn.credits.take();
         // SAFETY: the copy has room for both headers.
         unsafe {
@@ -229,8 +248,9 @@ impl RcEp {
             let rest = start.add(HEADER_LEN);
             core::ptr::copy_nonoverlapping(header.as_ptr(), rest, header.len());
         }
-        parts.set_first(ops::entry(start, HEADER_LEN + header.len(), desc.key()));
-        RcEp::post_user(ep, parts.send(0), Some(desc.lend()), comp)
+        parts.set_first(ops::entry(start, HEADER_LEN + header.len(), copy.key()));
+        let work = copy.work(End::Copied, comp);
+        RcEp::post_user(ep, parts.send(0), comp, Some(work))
     }
 
     /// Posts a request that reads the user's memory.
@@ -238,21 +258,16 @@ impl RcEp {
     fn post_user(
         ep: &Ep,
         request: &mut ibv_send_wr,
-        header: Option<LentDesc>,
         comp: Completion,
+        work: Option<Work>,
     ) -> Result<Posted> {
         let signal = if comp.is_none() {
             Signal::Sometimes
         } else {
             Signal::Always
         };
-        let work = Work {
-            read: Read::Nothing,
-            desc: header,
-            comp,
-        };
         // SAFETY: the user's memory is the device's until the completion is told, or a flush.
-        unsafe { ep.conn.post(ep.face(), request, signal, Some(work)) }?;
+        unsafe { ep.conn.post(ep.face(), request, signal, work) }?;
         Ok(Posted::InProgress)
     }
 
@@ -301,8 +316,8 @@ impl RcEp {
         if !face.chain.is_open(&ep.conn) {
             ep.conn.ready(face)?;
         }
-        let desc = face.copies.get_registered()?;
-        let at = desc.payload();
+        let copy = face.works.copy()?;
+        let at = copy.at();
         // SAFETY: there is room for `max_bcopy` bytes, which is a segment.
         let len = unsafe { pack.pack_into(at) };
         if len > face.settings.segment {
@@ -320,9 +335,9 @@ impl RcEp {
         ep.conn.ready(face)?;
         // SAFETY: nobody else uses it until it is posted.
         let parts = unsafe { face.request.parts() };
-        parts.one(ops::entry(at, len, desc.key()));
+        parts.one(ops::entry(at, len, copy.key()));
         let request = parts.write(remote, rkey, 0);
-        let work = Some(Work::copied(desc.lend()));
+        let work = Some(copy.work(End::Copied, Completion::NONE));
         // SAFETY: the copy is part of the work.
         unsafe { ep.conn.post(face, request, Signal::Sometimes, work) }?;
         Ok(len)
@@ -337,7 +352,7 @@ impl RcEp {
         ep: &Ep,
         (conn, face): (&Conn, &Face),
         request: &mut ibv_send_wr,
-        work: (FreeNode, Work),
+        work: Work,
     ) -> Option<ucs_status_t> {
         // SAFETY: by the caller's promise.
         Some(match unsafe { conn.post_now(face, request, work) } {
@@ -365,13 +380,13 @@ impl RcEp {
         if comp.is_none() || !conn.is_free(face) {
             return None;
         }
-        let node = face.works.get_free()?;
+        let work = face.works.tell_now(comp)?;
         // SAFETY: nobody else uses it until it is posted.
         let parts = unsafe { face.request.parts() };
         parts.one(ops::entry(block.buffer.cast(), block.length, key));
         let request = parts.write(remote, rkey, IBV_SEND_SIGNALED);
         // SAFETY: it is free. The user's memory is the device's until the completion is told, or a flush.
-        unsafe { RcEp::post_now(ep, (conn, face), request, (node, Work::tell(comp))) }
+        unsafe { RcEp::post_now(ep, (conn, face), request, work) }
     }
 
     /// As `get_bcopy`, where nothing has to be looked at.
@@ -387,21 +402,17 @@ impl RcEp {
         if len.wrapping_sub(1) >= face.settings.segment || !conn.is_free(face) {
             return None;
         }
-        let (node, desc) = face.node_and_copy()?;
+        let copy = face.works.copy_now()?;
         // SAFETY: nobody else uses it until it is posted.
         let parts = unsafe { face.request.parts() };
-        parts.one(ops::entry(desc.payload(), len, desc.key()));
+        parts.one(ops::entry(copy.at(), len, copy.key()));
         let request = parts.read(remote, rkey, IBV_SEND_SIGNALED);
         conn.note_next_read();
         // At most a segment.
         let len = len as u32;
-        let work = Work {
-            read: Read::Bytes { unpack, len },
-            desc: Some(desc.lend()),
-            comp,
-        };
+        let work = copy.work(End::Bytes { unpack, len }, comp);
         // SAFETY: it is free; the buffer is part of the work.
-        unsafe { RcEp::post_now(ep, (conn, face), request, (node, work)) }
+        unsafe { RcEp::post_now(ep, (conn, face), request, work) }
     }
 
     /// As `fetch`, of an addition where nothing has to be looked at.
@@ -418,19 +429,15 @@ impl RcEp {
         if !conn.is_free(face) {
             return None;
         }
-        let (node, desc) = face.node_and_copy()?;
+        let copy = face.works.copy_now()?;
         // SAFETY: nobody else uses it until it is posted.
         let parts = unsafe { face.request.parts() };
-        parts.one(ops::entry(desc.payload(), size_of::<u64>(), desc.key()));
+        parts.one(ops::entry(copy.at(), size_of::<u64>(), copy.key()));
         let request = parts.atomic((value, None), (remote, rkey), IBV_SEND_SIGNALED);
         conn.note_next_read();
-        let work = Work {
-            read: Read::Word { to },
-            desc: Some(desc.lend()),
-            comp,
-        };
+        let work = copy.work(End::Word { to }, comp);
         // SAFETY: it is free; the buffer is part of the work.
-        unsafe { RcEp::post_now(ep, (conn, face), request, (node, work)) }
+        unsafe { RcEp::post_now(ep, (conn, face), request, work) }
     }
 
     pub fn put_zcopy(
@@ -451,7 +458,8 @@ impl RcEp {
         if total == 0 {
             return Ok(Posted::Done);
         }
-        RcEp::post_user(ep, parts.write(remote, rkey, 0), None, comp)
+        let work = (!comp.is_none()).then(|| face.works.tell(comp));
+        RcEp::post_user(ep, parts.write(remote, rkey, 0), comp, work)
     }
 
     pub fn get_bcopy(
@@ -467,23 +475,19 @@ impl RcEp {
             return Err(Status::INVALID_PARAM);
         }
         conn.ready(face)?;
-        let desc = face.copies.get_registered()?;
+        let copy = face.works.copy()?;
         if len == 0 {
             // SAFETY: no byte is read.
-            unsafe { unpack.unpack_from(desc.payload(), 0) };
+            unsafe { unpack.unpack_from(copy.at(), 0) };
             return Ok(Posted::Done);
         }
         // SAFETY: nobody else uses it until it is posted.
         let parts = unsafe { face.request.parts() };
-        parts.one(ops::entry(desc.payload(), len, desc.key()));
+        parts.one(ops::entry(copy.at(), len, copy.key()));
         let request = parts.read(remote, rkey, 0);
         // At most a segment.
         let len = len as u32;
-        let work = Some(Work {
-            read: Read::Bytes { unpack, len },
-            desc: Some(desc.lend()),
-            comp,
-        });
+        let work = Some(copy.work(End::Bytes { unpack, len }, comp));
         // SAFETY: the buffer is part of the work.
         unsafe { conn.post(face, request, Signal::Always, work) }?;
         conn.note_read();
@@ -508,7 +512,8 @@ impl RcEp {
         if total == 0 {
             return Ok(Posted::Done);
         }
-        let posted = RcEp::post_user(ep, parts.read(remote, rkey, 0), None, comp)?;
+        let work = (!comp.is_none()).then(|| face.works.tell(comp));
+        let posted = RcEp::post_user(ep, parts.read(remote, rkey, 0), comp, work)?;
         ep.conn.note_read();
         Ok(posted)
     }
@@ -524,20 +529,16 @@ impl RcEp {
     ) -> Result<Posted> {
         let face = ep.face();
         ep.conn.ready_for_two(face)?;
-        let desc = face.copies.get_registered()?;
+        let copy = face.works.copy()?;
         if RcEp::get_zcopy(ep, iov, remote, rkey, Completion::NONE)? == Posted::Done {
             return Ok(Posted::Done);
         }
         // SAFETY: nobody else uses it until it is posted.
         let parts = unsafe { face.request.parts() };
-        parts.one(ops::entry(desc.payload(), size_of::<u64>(), desc.key()));
+        parts.one(ops::entry(copy.at(), size_of::<u64>(), copy.key()));
         let request = parts.read(guard.at, guard.rkey as u32, 0);
         let value = guard.value;
-        let work = Some(Work {
-            read: Read::Epoch { value },
-            desc: Some(desc.lend()),
-            comp,
-        });
+        let work = Some(copy.work(End::Epoch { value }, comp));
         // SAFETY: the buffer is part of the work.
         if let Err(e) = unsafe { ep.conn.post(face, request, Signal::Always, work) } {
             // The device may be writing to the user's memory.
@@ -587,16 +588,12 @@ impl RcEp {
         let (face, conn) = (ep.face(), &*ep.conn);
         RcEp::check_atomic(face, remote)?;
         conn.ready(face)?;
-        let desc = face.copies.get_registered()?;
+        let copy = face.works.copy()?;
         // SAFETY: nobody else uses it until it is posted.
         let parts = unsafe { face.request.parts() };
-        parts.one(ops::entry(desc.payload(), size_of::<u64>(), desc.key()));
+        parts.one(ops::entry(copy.at(), size_of::<u64>(), copy.key()));
         let request = parts.atomic((operand, swap), (remote, rkey), 0);
-        let work = Some(Work {
-            read: Read::Word { to },
-            desc: Some(desc.lend()),
-            comp,
-        });
+        let work = Some(copy.work(End::Word { to }, comp));
         // SAFETY: the buffer is part of the work.
         unsafe { conn.post(face, request, Signal::Always, work) }?;
         conn.note_read();

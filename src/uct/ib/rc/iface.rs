@@ -8,7 +8,7 @@ use super::ep::RcEp;
 use super::poll::BATCH;
 use super::rx::Rx;
 use super::wire::{IFACE_LEN, decode_iface, encode_iface};
-use super::work::{FreeNode, WorkPool};
+use super::work::WorkPool;
 use crate::c::verbs::*;
 use crate::c::*;
 use crate::sys::epoll::Epoll;
@@ -20,7 +20,7 @@ use crate::ucs::sync::{AtomicBool, Ordering};
 use crate::ucs::{Events, Failure, Result, Status};
 use crate::ucs_error;
 use crate::uct::api::{AtomicOp, AtomicWord, Completion, Iface, Pack, Posted, Unpack};
-use crate::uct::base::desc::{Desc, DescPool, OwnedDesc};
+use crate::uct::base::desc::DescPool;
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
 use crate::uct::base::params::{EpParams, GivenAddress, IfaceParams};
@@ -60,12 +60,10 @@ pub struct RcIface {
     pub(super) by_pair: RefCell<HashMap<u32, Rc<Conn>>>,
     pub queue: Rc<CompletionQueue>,
     pub rx: Rx,
-    /// Buffers of copied sends and of what is read.
-    pub copies: DescPool,
-    /// What has to be done as requests are complete.
+    /// What has to be done as requests are complete, with the buffers of copied sends and of what is read.
     pub(super) works: WorkPool,
-    /// Where words come to that nobody asked for.
-    scrap: OnceCell<OwnedDesc>,
+    /// Where words come to that nobody asked for, and its key.
+    scrap: OnceCell<(*const u8, u32)>,
     pub domain: Arc<Domain>,
     pub port: Port,
     pub settings: Settings,
@@ -88,8 +86,8 @@ pub struct RcIface {
     pub(super) held: RefCell<VecDeque<ibv_wc>>,
     /// Connections that owe a grant and could not send it.
     pub(super) grants: RefCell<VecDeque<Rc<Conn>>>,
-    /// The connection whose request was last seen to be complete, and its tag.
-    pub(super) last_sender: Cell<(u64, *const Conn)>,
+    /// The connection whose request was last seen to be complete, or null.
+    pub(super) last_sender: Cell<*const Conn>,
     /// The next poll has to look for what no completion tells of.
     pub(super) attention: Arc<AtomicBool>,
     /// The queue pair whose message is being handled.
@@ -98,9 +96,6 @@ pub struct RcIface {
     pub(super) failure_told: Cell<bool>,
     events: OnceCell<EventSet>,
 }
-
-/// No connection has this tag.
-const NO_SENDER: (u64, *const Conn) = (0, core::ptr::null());
 
 /// No queue pair of ours: 0 is the subnet manager's.
 pub(super) const NO_PAIR: u32 = 0;
@@ -117,15 +112,22 @@ struct EventSet {
     _failure: Arc<EventFd>,
 }
 
-/// The ids of two requests of a connection, one after the other, differ by so much: bit 0 is set for sends.
-pub(super) const NEXT_ID: u64 = 1 << 1;
-/// The numbers in a request's id, above bit 0 and 16 bits that number the request.
-/// The bits that number the request.
-pub(super) const NUMBER: u64 = 0xffff << 1;
-pub(super) const SLOT_SHIFT: u32 = 17;
+// The id of a request that is sent: from bit 0 on a 1, the slot of its connection with the generation, and whether it has
+// no number, which then is 0. The number stands above: it counts on and wraps.
+pub(super) const SLOT_SHIFT: u32 = 1;
 pub(super) const SLOT_BITS: u32 = 22;
 pub(super) const GENERATION_SHIFT: u32 = SLOT_SHIFT + SLOT_BITS;
-const GENERATIONS: u32 = 1 << (64 - GENERATION_SHIFT);
+const GENERATION_BITS: u32 = 24;
+pub(super) const GENERATIONS: u32 = 1 << GENERATION_BITS;
+/// Of a request that waited with others.
+pub(super) const UNNUMBERED: u64 = 1 << (GENERATION_SHIFT + GENERATION_BITS);
+pub(super) const NUMBER_SHIFT: u32 = 48;
+const _: () = assert!(UNNUMBERED < NEXT_ID);
+/// The ids of two requests of a connection, one after the other, differ by so much.
+pub(super) const NEXT_ID: u64 = 1 << NUMBER_SHIFT;
+/// What the ids of all requests of a connection have in common.
+pub(super) const TAG: u64 = UNNUMBERED - 1;
+
 impl RcIface {
     pub fn open(
         domain: &Arc<Domain>,
@@ -187,7 +189,7 @@ impl RcIface {
             register(domain),
         );
         let copies = DescPool::registered(
-            settings.segment + COPY_OFFSET,
+            WorkPool::LEAD + settings.segment + COPY_OFFSET,
             0,
             (1, 0),
             CHUNK,
@@ -205,8 +207,7 @@ impl RcIface {
             by_pair: RefCell::new(HashMap::new()),
             rx: Rx::new(receive, buffers, settings.segment, receive_queue),
             queue,
-            copies,
-            works: WorkPool::default(),
+            works: WorkPool::new(copies),
             scrap: OnceCell::new(),
             partition: port.partition_index(&domain.device, settings.path.partition)?,
             domain: Arc::clone(domain),
@@ -224,24 +225,13 @@ impl RcIface {
             pending: PendingQueue::new(),
             held: RefCell::new(VecDeque::new()),
             grants: RefCell::new(VecDeque::new()),
-            last_sender: Cell::new(NO_SENDER),
+            last_sender: Cell::new(core::ptr::null()),
             attention,
             receiving: Cell::new(NO_PAIR),
             failure_told: Cell::new(false),
             events: OnceCell::new(),
         };
         Ok(IfaceBox::open(NAME, device, worker, params, tl))
-    }
-
-    /// What a request takes that reads into a copy, if it is there.
-    #[inline(always)]
-    pub(super) fn node_and_copy(&self) -> Option<(FreeNode, Desc<'_>)> {
-        let node = self.works.get_free()?;
-        let Some(desc) = self.copies.get_free() else {
-            self.works.put(node);
-            return None;
-        };
-        Some((node, desc))
     }
 
     /// Most bytes of a message: its segment without the header.
@@ -345,7 +335,7 @@ impl RcIface {
         let is_it = |other: &Rc<Conn>| Rc::ptr_eq(other, conn);
         face.by_pair.borrow_mut().remove(&conn.pair.number());
         face.grants.borrow_mut().retain(|other| !is_it(other));
-        face.last_sender.set(NO_SENDER);
+        face.last_sender.set(core::ptr::null());
         let mut conns = face.conns.borrow_mut();
         let at = conns
             .iter()
@@ -358,14 +348,13 @@ impl RcIface {
 
     /// A buffer for words that nobody asked for: its address and key.
     pub fn scrap(&self) -> Result<(*const u8, u32)> {
-        let desc = match self.scrap.get() {
-            Some(desc) => desc,
-            None => {
-                let desc = self.copies.get_registered()?.own();
-                self.scrap.get_or_init(|| desc)
-            }
-        };
-        Ok((desc.payload(), desc.key()))
+        if let Some(scrap) = self.scrap.get() {
+            return Ok(*scrap);
+        }
+        let copy = self.works.copy()?;
+        let scrap = (copy.at().cast_const(), copy.key());
+        copy.keep();
+        Ok(*self.scrap.get_or_init(|| scrap))
     }
 
     fn event_set(face: &Face) -> Result<&EventSet> {
@@ -545,6 +534,7 @@ impl Iface for RcIface {
         RcEp::am_zcopy(ep, id, header, iov, comp)
     }
 
+    #[inline(always)]
     unsafe fn put_short(
         ep: &EpBox<Self>,
         src: *const u8,

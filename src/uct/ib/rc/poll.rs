@@ -2,14 +2,17 @@
 
 use super::conn::{Conn, Signal, State};
 use super::connector::Connector;
-use super::iface::{Face, GENERATION_SHIFT, NO_PAIR, NUMBER, RcIface, SLOT_BITS, SLOT_SHIFT, Slot};
-use super::work::Only;
+use super::iface::{
+    Face, GENERATION_SHIFT, GENERATIONS, NO_PAIR, RcIface, SLOT_BITS, SLOT_SHIFT, Slot, TAG,
+};
+use super::work::Done;
 use crate::c::verbs::*;
 use crate::sys::verbs::Completions;
-use crate::ucs::Status;
 use crate::ucs::sync::Ordering;
+use crate::ucs::{Status, log};
 use crate::uct::ib::wire::{GRANT_ONLY, Header};
 use crate::{ucs_diag, ucs_error};
+use core::slice::Iter;
 use std::rc::Rc;
 
 /// Completions that are taken off at a time.
@@ -23,7 +26,7 @@ const BATCHES: usize = 4;
 fn find(conns: &[Slot], wr_id: u64) -> Option<&Rc<Conn>> {
     let slot = (wr_id >> SLOT_SHIFT) as usize & ((1 << SLOT_BITS) - 1);
     let slot = conns.get(slot)?;
-    let same = u64::from(slot.generation) == wr_id >> GENERATION_SHIFT;
+    let same = slot.generation == (wr_id >> GENERATION_SHIFT) as u32 % GENERATIONS;
     slot.conn.as_ref().filter(|_| same)
 }
 
@@ -106,24 +109,26 @@ impl RcIface {
         }
     }
 
+    /// What has to be done as this request was sent, if nothing else has to be looked at.
+    #[inline(always)]
+    fn complete(face: &Face, id: u64) -> Option<Done> {
+        // SAFETY: the interface has it until `forget`, and the user is not called before the last use.
+        let conn = unsafe { face.last_sender.get().as_ref() }?;
+        conn.complete(face, id)
+    }
+
     /// A work request was sent, and all before it of its queue pair.
-    #[inline(never)]
     fn sent(face: &Face, completion: &ibv_wc) {
         let id = completion.wr_id;
-        let (tag, conn) = face.last_sender.get();
-        if id & !NUMBER != tag {
-            return RcIface::sent_by_another(face, completion);
-        }
-        // SAFETY: the interface has it until `forget`, and the user is not called before the last use.
-        let conn = unsafe { &*conn };
-        let number = (id >> 1) as u16;
-        if !conn.retire(face, number) {
-            return;
-        }
-        match conn.only_work(number) {
-            Only::None => {}
-            Only::One(work) => work.finish(face),
-            Only::Several => RcIface::finish_all(face, id),
+        // SAFETY: as above.
+        let last = unsafe { face.last_sender.get().as_ref() };
+        match last {
+            Some(conn) if conn.tag() == id & TAG => {
+                if conn.retire(face, id) && conn.has_work(id) {
+                    RcIface::finish_all(face, id);
+                }
+            }
+            _ => RcIface::sent_by_another(face, completion),
         }
     }
 
@@ -133,9 +138,12 @@ impl RcIface {
         let id = completion.wr_id;
         match face.conn_of(id) {
             Some(conn) => {
-                face.last_sender.set((id & !NUMBER, Rc::as_ptr(&conn)));
+                face.last_sender.set(Rc::as_ptr(&conn));
                 drop(conn);
-                RcIface::sent(face, completion);
+                match RcIface::complete(face, id) {
+                    Some(work) => work.finish(face),
+                    None => RcIface::sent(face, completion),
+                }
             }
             None if Connector::is_ours(id) => RcIface::sent_datagram(face, completion),
             None => {}
@@ -145,13 +153,13 @@ impl RcIface {
     /// Does what has to be done as requests up to this are complete.
     #[inline(never)]
     fn finish_all(face: &Face, id: u64) {
-        let (Some(conn), number) = (face.conn_of(id), (id >> 1) as u16) else {
+        let Some(conn) = face.conn_of(id) else {
             return;
         };
-        while conn.has_work(number)
-            && let Some(work) = conn.next_work(face)
+        while conn.has_work(id)
+            && let Some(work) = conn.next_work()
         {
-            work.finish(&face.copies, Ok(()));
+            work.finish(face);
         }
     }
 
@@ -160,7 +168,7 @@ impl RcIface {
         let id = completion.wr_id;
         if id & 1 != 0 {
             if let Some(conn) = face.conn_of(id) {
-                conn.complete_failed(face, (id >> 1) as u16, completion.status);
+                conn.complete_failed(face, id, completion.status);
                 RcIface::note_failed(face, &conn);
             } else if Connector::is_ours(id) {
                 RcIface::sent_datagram(face, completion);
@@ -184,45 +192,57 @@ impl RcIface {
 
     /// Handles completions that were just taken off, or keeps them: messages stay once a handler has asked for a pause.
     #[inline(always)]
-    fn handle(face: &Face, mut completions: &[ibv_wc]) {
-        while let [first, rest @ ..] = completions {
-            if first.wr_id & 1 == 0 || first.status != IBV_WC_SUCCESS {
-                completions = RcIface::receive(face, completions);
+    fn handle(face: &Face, completions: &[ibv_wc]) {
+        let mut rest = completions.iter();
+        while let Some(first) = rest.as_slice().first() {
+            if first.status == IBV_WC_SUCCESS
+                && let Some(work) = RcIface::complete(face, first.wr_id)
+            {
+                rest.next();
+                work.finish(face);
             } else {
-                RcIface::sent(face, first);
-                completions = rest;
+                rest = RcIface::handle_other(face, rest);
             }
         }
     }
 
-    /// Handles the first completion, which is not of a request that was sent, and the messages behind it. Returns the rest.
+    /// Handles the messages at the beginning, or one completion of another kind. Returns the rest.
     #[inline(never)]
-    fn receive<'a>(face: &Face, mut completions: &'a [ibv_wc]) -> &'a [ibv_wc] {
-        while let [first, rest @ ..] = completions {
-            if face.base.internal.recv_paused.get() || first.status != IBV_WC_SUCCESS {
-                RcIface::hold_or_fail(face, first);
-                completions = rest;
-                break;
-            }
-            if first.wr_id & 1 != 0 {
-                break;
-            }
-            face.rx.deliver(face, first);
-            completions = rest;
+    fn handle_other<'a>(face: &Face, mut rest: Iter<'a, ibv_wc>) -> Iter<'a, ibv_wc> {
+        if face.base.internal.recv_paused.get()
+            && let Some(first) = rest.next()
+        {
+            RcIface::handle_one(face, first);
+            return rest;
+        }
+        let before = rest.as_slice().as_ptr();
+        if log::enabled(log::Level::TraceData) {
+            face.rx.deliver::<true>(face, &mut rest);
+        } else {
+            face.rx.deliver::<false>(face, &mut rest);
         }
         face.receiving.set(NO_PAIR);
-        face.rx.top_up();
-        completions
+        if rest.as_slice().as_ptr() == before
+            && let Some(first) = rest.next()
+        {
+            RcIface::handle_one(face, first);
+        }
+        rest
     }
 
-    #[cold]
-    fn hold_or_fail(face: &Face, completion: &ibv_wc) {
-        if completion.wr_id & 1 == 0 && face.base.internal.recv_paused.get() {
+    /// Handles a completion that is not of a message which can be delivered.
+    #[inline(never)]
+    fn handle_one(face: &Face, completion: &ibv_wc) {
+        let is_send = completion.wr_id & 1 != 0;
+        if !is_send && face.base.internal.recv_paused.get() {
             face.hold(core::slice::from_ref(completion));
-        } else if completion.status == IBV_WC_SUCCESS {
+        } else if completion.status != IBV_WC_SUCCESS {
+            RcIface::handle_failed(face, completion);
+        } else if is_send {
             RcIface::sent(face, completion);
         } else {
-            RcIface::handle_failed(face, completion);
+            RcIface::receive_datagram(face, completion);
+            face.rx.top_up();
         }
     }
 

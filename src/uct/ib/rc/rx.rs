@@ -7,7 +7,7 @@
 
 use super::connector::Connector;
 use super::iface::{Face, RcIface};
-use crate::c::verbs::{ibv_recv_wr, ibv_wc};
+use crate::c::verbs::{IBV_WC_SUCCESS, ibv_recv_wr, ibv_wc};
 use crate::sys::verbs::ReceiveQueue;
 use crate::ucs_diag;
 use crate::uct::base::am::AM_IDS;
@@ -16,6 +16,7 @@ use crate::uct::ib::ops::{self, Receive};
 use crate::uct::ib::wire::{GRANT_ONLY, HEADER_LEN, Header};
 use core::cell::{Cell, RefCell};
 use core::ptr::null_mut;
+use core::slice::Iter;
 use std::rc::Rc;
 
 /// Buffers that are posted first.
@@ -133,7 +134,7 @@ impl Rx {
             };
             let receive = self.unused();
             // The header stands right before the payload, whose alignment the user chose.
-            receive.set(desc, HEADER_LEN, self.segment);
+            receive.set(desc, self.segment);
             if !self.hand_in(receive) {
                 return;
             }
@@ -191,6 +192,8 @@ impl Rx {
                 ucs_diag!("rc_verbs: receive buffers cannot be posted: {e}");
                 // SAFETY: made by `hand_in`.
                 for receive in unsafe { Receive::all(chain) } {
+                    // SAFETY: those of a batch have buffers.
+                    unsafe { receive.restore() };
                     drop(self.take(receive));
                 }
                 false
@@ -204,50 +207,61 @@ impl Rx {
         receive.take()
     }
 
-    /// The receive that is complete, whose buffer is posted no more.
-    ///
-    /// # Safety
-    /// `wr_id` must be of a receive completion of the interface, and not a datagram's.
-    #[inline(always)]
-    unsafe fn completed(&self, wr_id: u64) -> &Receive {
-        self.posted.set(self.posted.get() - 1);
-        // SAFETY: all that the interface posts but datagrams are of `requests`.
-        unsafe { Receive::of(wr_id) }
-    }
-
     /// A receive has failed; `false`: its buffer is not one of these.
     pub fn discard(&self, wr_id: u64) -> bool {
         if Connector::is_datagram(wr_id) {
             return false;
         }
-        // SAFETY: of a receive completion.
-        self.hand_in(unsafe { self.completed(wr_id) });
+        self.posted.set(self.posted.get() - 1);
+        // SAFETY: all that the interface posts but datagrams are of `requests`.
+        self.hand_in(unsafe { Receive::of(wr_id) });
         true
     }
 
-    /// Hands a message that was received to its handler.
+    /// Hands the messages at the beginning of these completions to their handlers, until one asks for a pause.
     #[inline(always)]
-    pub fn deliver(&self, face: &Face, completion: &ibv_wc) {
-        if Connector::is_datagram(completion.wr_id) {
-            RcIface::receive_datagram(face, completion);
-            return;
+    pub fn deliver<const LOGS: bool>(&self, face: &Face, completions: &mut Iter<'_, ibv_wc>) {
+        while let Some(first) = completions.as_slice().first() {
+            if face.base.internal.recv_paused.get()
+                || first.status != IBV_WC_SUCCESS
+                || !Connector::is_message(first.wr_id)
+            {
+                break;
+            }
+            completions.next();
+            self.posted.set(self.posted.get() - 1);
+            // SAFETY: all that the interface posts but datagrams are of `requests`.
+            let receive = unsafe { Receive::of(first.wr_id) };
+            if self.deliver_one::<LOGS>(face, receive, first) {
+                self.hand_in(receive);
+            } else {
+                self.give_away(receive);
+            }
         }
-        // SAFETY: of a receive completion.
-        let receive = unsafe { self.completed(completion.wr_id) };
+        self.top_up();
+    }
+
+    /// Hands a message to its handler; `false`: the user keeps its buffer.
+    #[inline(always)]
+    fn deliver_one<const LOGS: bool>(
+        &self,
+        face: &Face,
+        receive: &Receive,
+        completion: &ibv_wc,
+    ) -> bool {
         let (len, pair) = (completion.byte_len as usize, completion.qp_num);
-        let at = receive.payload();
         let Some(payload) = len.checked_sub(HEADER_LEN) else {
-            self.drop_short(receive, pair);
-            return;
+            return Rx::drop_short(pair);
         };
-        // SAFETY: the device has written the header right before the payload, inside the buffer.
-        let header = unsafe { at.sub(HEADER_LEN).cast::<[u8; HEADER_LEN]>().read() };
+        let header = receive.payload().wrapping_sub(HEADER_LEN);
+        // SAFETY: the device has written it right before the payload, inside the buffer.
+        let header = unsafe { header.cast::<[u8; HEADER_LEN]>().read() };
         face.receiving.set(pair);
         match Header::plain_id(header, AM_IDS) {
             // SAFETY: so many bytes have come.
-            Some(id) => unsafe { self.hand_over(face, receive, id, payload) },
+            Some(id) => unsafe { Rx::hand_over::<LOGS>(face, receive, id, payload) },
             // SAFETY: as above.
-            None => unsafe { self.deliver_other(face, receive, Header::decode(header), payload) },
+            None => unsafe { Rx::deliver_other(face, receive, Header::decode(header), payload) },
         }
     }
 
@@ -256,32 +270,33 @@ impl Rx {
     /// # Safety
     /// As `hand_over`.
     #[inline(never)]
-    unsafe fn deliver_other(&self, face: &Face, receive: &Receive, header: Header, len: usize) {
+    unsafe fn deliver_other(face: &Face, receive: &Receive, header: Header, len: usize) -> bool {
         if header.credits != 0 {
             RcIface::heard_credits(face, face.receiving.get(), header.credits);
             if header.id == GRANT_ONLY {
-                self.hand_in(receive);
-                return;
+                return true;
             }
         }
         // SAFETY: by the caller's promise.
-        unsafe { self.hand_over(face, receive, header.id, len) };
+        unsafe { Rx::hand_over::<true>(face, receive, header.id, len) }
     }
 
-    /// Hands `len` bytes of payload to the handler.
+    /// Hands `len` bytes of payload to the handler; `false`: the user keeps the buffer.
     ///
     /// # Safety
     /// The device must have written them.
     #[inline(always)]
-    unsafe fn hand_over(&self, face: &Face, receive: &Receive, id: u8, len: usize) {
+    unsafe fn hand_over<const LOGS: bool>(
+        face: &Face,
+        receive: &Receive,
+        id: u8,
+        len: usize,
+    ) -> bool {
         // SAFETY: it has a buffer.
         let restore = || unsafe { receive.restore() };
+        let (am, at) = (&face.base.am, receive.payload());
         // SAFETY: by the caller's promise, in a descriptor.
-        if unsafe { (face.base.am).invoke_desc(id, receive.payload(), len, restore) } {
-            self.hand_in(receive);
-        } else {
-            self.give_away(receive);
-        }
+        unsafe { am.invoke_desc_as::<LOGS>(id, at, len, restore) }
     }
 
     /// The user keeps this buffer.
@@ -293,8 +308,8 @@ impl Rx {
     }
 
     #[cold]
-    fn drop_short(&self, receive: &Receive, pair: u32) {
+    fn drop_short(pair: u32) -> bool {
         ucs_diag!("rc_verbs: a message without a header for queue pair {pair} is dropped");
-        self.hand_in(receive);
+        true
     }
 }

@@ -1,27 +1,19 @@
 //! `Works`: what has to be done as work requests of a connection are complete, in their order. The nodes of these lists are
-//! the interface's.
+//! the interface's; those of requests that the device copies from or reads into have the copy behind them.
 
 use super::iface::Face;
 use crate::ucs::{Result, Status};
 use crate::uct::api::{Completion, Unpack};
-use crate::uct::base::desc::{DescPool, LentDesc};
+use crate::uct::base::desc::DescPool;
 use core::cell::{Cell, RefCell, UnsafeCell};
-use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
-/// What has to be done when a work request is complete: the bytes that came are used, their buffer is given back, the user
-/// is told.
-pub struct Work {
-    pub read: Read,
-    /// What the device reads or writes: of the interface's copies.
-    pub desc: Option<LentDesc>,
-    pub comp: Completion,
-}
-
-/// What a work request has read into its buffer.
+/// What has to be done when a work request is complete, beside that the user is told.
 #[derive(Clone, Copy)]
-pub enum Read {
+pub enum End {
     Nothing,
+    /// The copy is given back; so with those below, whose request has read into it.
+    Copied,
     /// Bytes for the user.
     Bytes {
         unpack: Unpack,
@@ -37,137 +29,201 @@ pub enum Read {
     },
 }
 
-impl Work {
-    /// The user is told.
-    pub fn tell(comp: Completion) -> Work {
-        Work {
-            read: Read::Nothing,
-            desc: None,
-            comp,
-        }
-    }
-
-    /// A copy is given back.
-    #[inline(always)]
-    pub fn copied(desc: LentDesc) -> Work {
-        Work {
-            read: Read::Nothing,
-            desc: Some(desc),
-            comp: Completion::NONE,
-        }
-    }
-
-    /// Ends the operation. The user is called: no borrow is held.
-    #[inline(always)]
-    pub fn finish(self, copies: &DescPool, mut result: Result<()>) {
-        if let Some(desc) = self.desc {
-            if result.is_ok() {
-                // SAFETY: the device has written there what is to be read.
-                result = unsafe { self.read.from(copies.payload_of(&desc)) };
-            }
-            // SAFETY: of this pool.
-            unsafe { copies.give_back(desc) };
-        }
-        self.comp.complete(result);
-    }
-}
-
-impl Read {
-    /// Uses what has come to a buffer, whose payload is aligned.
-    ///
-    /// # Safety
-    /// The device must have written it.
-    #[inline(always)]
-    unsafe fn from(self, payload: *mut u8) -> Result<()> {
-        match self {
-            Read::Nothing => Ok(()),
-            Read::Bytes { unpack, len } => {
-                // SAFETY: by the caller's promise there are so many.
-                unsafe { unpack.unpack_from(payload, len as usize) };
-                Ok(())
-            }
-            Read::Word { to } => {
-                // SAFETY: by the caller's promise there is one.
-                let word = unsafe { payload.cast::<u64>().read() };
-                // SAFETY: the user's place is writable.
-                unsafe { to.write_unaligned(word) };
-                Ok(())
-            }
-            Read::Epoch { value } => {
-                // SAFETY: by the caller's promise there is a word.
-                let is_current = unsafe { payload.cast::<u64>().read() } == value;
-                is_current.then_some(()).ok_or(Status::CANCELED)
-            }
-        }
-    }
-}
-
-/// The work of a request under way, in the list of its connection, or a free one.
+/// The work of a request under way, in the list of its connection, or a free one. A copy stands right behind it.
+#[repr(C, align(16))]
 struct Node {
     next: Option<NonNull<Node>>,
-    /// The number of the work request.
-    number: u16,
-    work: MaybeUninit<Work>,
+    /// The id of the work request.
+    id: u64,
+    comp: Completion,
+    end: End,
+    /// The device's key of the copy.
+    key: u32,
+}
+
+impl Node {
+    const fn new(key: u32) -> Node {
+        Node {
+            next: None,
+            id: 0,
+            comp: Completion::NONE,
+            end: End::Nothing,
+            key,
+        }
+    }
+}
+
+/// Where the copy of a node is that has one.
+#[inline(always)]
+fn copy_of(node: NonNull<Node>) -> *mut u8 {
+    node.as_ptr().wrapping_add(1).cast()
+}
+
+/// A free list.
+#[derive(Default)]
+struct Free(Cell<Option<NonNull<Node>>>);
+
+impl Free {
+    #[inline(always)]
+    fn pop(&self) -> Option<NonNull<Node>> {
+        let node = self.0.get()?;
+        // SAFETY: a node of the pool, which is in no other list.
+        self.0.set(unsafe { node.as_ref() }.next);
+        Some(node)
+    }
+
+    #[inline(always)]
+    fn push(&self, mut node: NonNull<Node>) {
+        // SAFETY: as above.
+        unsafe { node.as_mut() }.next = self.0.get();
+        self.0.set(Some(node));
+    }
 }
 
 /// Nodes that are made at a time.
 const NODES: usize = 32;
 
 /// The nodes of an interface.
-#[derive(Default)]
 pub struct WorkPool {
-    free: Cell<Option<NonNull<Node>>>,
+    bare: Free,
+    with_copy: Free,
     all: RefCell<Vec<Box<[UnsafeCell<Node>]>>>,
+    /// Of nodes with a copy, which stay until it goes.
+    memory: DescPool,
 }
 
-/// A node that is in no list.
-pub struct FreeNode(NonNull<Node>);
+/// Work that is in no list: it has to be added to one.
+pub struct Work(NonNull<Node>);
+
+/// A node with a copy. Dropping it gives it back.
+pub struct WithCopy<'a> {
+    node: NonNull<Node>,
+    pool: &'a WorkPool,
+}
 
 impl WorkPool {
-    /// A node, if there is a free one.
-    #[inline(always)]
-    pub fn get_free(&self) -> Option<FreeNode> {
-        let node = self.free.get()?;
-        // SAFETY: a node of `all`, which is in no list.
-        self.free.set(unsafe { node.as_ref() }.next);
-        Some(FreeNode(node))
-    }
+    /// Bytes before each copy.
+    pub const LEAD: usize = size_of::<Node>();
 
-    /// A node that was not used.
-    #[cold]
-    pub fn put(&self, node: FreeNode) {
-        self.give_back(node.0);
-    }
-
-    #[inline(always)]
-    fn take(&self) -> NonNull<Node> {
-        match self.get_free() {
-            Some(FreeNode(node)) => node,
-            None => self.grow(),
+    /// The copies are as long as the payloads of `memory`, less `LEAD` bytes.
+    pub fn new(memory: DescPool) -> WorkPool {
+        WorkPool {
+            bare: Free::default(),
+            with_copy: Free::default(),
+            all: RefCell::default(),
+            memory,
         }
     }
 
+    /// The user is told.
+    #[inline]
+    pub fn tell(&self, comp: Completion) -> Work {
+        let node = self.bare.pop().unwrap_or_else(|| self.grow());
+        Work::new(node, End::Nothing, comp)
+    }
+
+    /// As `tell`, if there is a free node.
     #[inline(always)]
-    fn give_back(&self, mut node: NonNull<Node>) {
-        // SAFETY: as above.
-        unsafe { node.as_mut() }.next = self.free.get();
-        self.free.set(Some(node));
+    pub fn tell_now(&self, comp: Completion) -> Option<Work> {
+        Some(Work::new(self.bare.pop()?, End::Nothing, comp))
+    }
+
+    /// A copy. The error is that of its registration.
+    #[inline]
+    pub fn copy(&self) -> Result<WithCopy<'_>> {
+        match self.copy_now() {
+            Some(copy) => Ok(copy),
+            None => self.grow_copies(),
+        }
+    }
+
+    /// A copy, if there is a free one.
+    #[inline(always)]
+    pub fn copy_now(&self) -> Option<WithCopy<'_>> {
+        let node = self.with_copy.pop()?;
+        Some(WithCopy { node, pool: self })
+    }
+
+    /// Takes a node back, whose work is done or is not to be done.
+    #[inline(always)]
+    fn give_back(&self, node: NonNull<Node>) {
+        // SAFETY: a node that is in no list.
+        match unsafe { node.as_ref() }.end {
+            End::Nothing => self.bare.push(node),
+            _ => self.with_copy.push(node),
+        }
     }
 
     #[cold]
+    #[inline(never)]
     fn grow(&self) -> NonNull<Node> {
-        let node = || Node {
-            next: None,
-            number: 0,
-            work: MaybeUninit::uninit(),
-        };
-        let nodes: Box<[_]> = (0..NODES).map(|_| UnsafeCell::new(node())).collect();
+        let nodes: Box<[_]> = (0..NODES).map(|_| UnsafeCell::new(Node::new(0))).collect();
         // SAFETY: none is null.
         let at = |i: usize| unsafe { NonNull::new_unchecked(nodes[i].get()) };
-        (1..NODES).for_each(|i| self.give_back(at(i)));
+        (1..NODES).for_each(|i| self.bare.push(at(i)));
         let first = at(0);
         self.all.borrow_mut().push(nodes);
         first
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow_copies(&self) -> Result<WithCopy<'_>> {
+        let desc = self.memory.get_registered()?;
+        let at: *mut Node = desc.payload().cast();
+        // SAFETY: a payload is aligned to 16 and begins with `LEAD` bytes for a node; nobody else has it.
+        unsafe { at.write(Node::new(desc.key())) };
+        desc.leave();
+        // SAFETY: not null: inside the descriptor.
+        let node = unsafe { NonNull::new_unchecked(at) };
+        Ok(WithCopy { node, pool: self })
+    }
+}
+
+impl<'a> WithCopy<'a> {
+    /// Where the copy is.
+    #[inline(always)]
+    pub fn at(&self) -> *mut u8 {
+        copy_of(self.node)
+    }
+
+    /// The device's key of it.
+    #[inline(always)]
+    pub fn key(&self) -> u32 {
+        // SAFETY: ours.
+        unsafe { self.node.as_ref() }.key
+    }
+
+    /// What has to be done when the request is complete that uses it.
+    #[inline(always)]
+    pub fn work(self, end: End, comp: Completion) -> Work {
+        let node = self.node;
+        core::mem::forget(self);
+        Work::new(node, end, comp)
+    }
+
+    /// It goes with its pool.
+    pub fn keep(self) {
+        core::mem::forget(self);
+    }
+}
+
+impl Drop for WithCopy<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.pool.with_copy.push(self.node);
+    }
+}
+
+impl Work {
+    #[inline(always)]
+    fn new(mut node: NonNull<Node>, end: End, comp: Completion) -> Work {
+        // SAFETY: a node that is in no list.
+        let place = unsafe { node.as_mut() };
+        place.next = None;
+        place.end = end;
+        place.comp = comp;
+        Work(node)
     }
 }
 
@@ -180,20 +236,11 @@ pub struct Works {
 }
 
 impl Works {
+    /// Adds the work of the request of this id.
     #[inline(always)]
-    pub fn push(&self, pool: &WorkPool, number: u16, work: Work) {
-        self.add(FreeNode(pool.take()), number, work);
-    }
-
-    #[inline(always)]
-    pub fn add(&self, FreeNode(node): FreeNode, number: u16, work: Work) {
-        let entry = Node {
-            next: None,
-            number,
-            work: MaybeUninit::new(work),
-        };
-        // SAFETY: a node that was free.
-        unsafe { node.write(entry) };
+    pub fn add(&self, Work(mut node): Work, id: u64) {
+        // SAFETY: a node that is in no list.
+        unsafe { node.as_mut() }.id = id;
         match self.first.get().and(self.last.get()) {
             // SAFETY: a node of this list.
             Some(mut last) => unsafe { last.as_mut() }.next = Some(node),
@@ -202,155 +249,173 @@ impl Works {
         self.last.set(Some(node));
     }
 
-    /// Whether the first request is complete with that of this number.
+    /// Takes the first one out if it alone is of the request of this id.
     #[inline(always)]
-    pub fn has_complete(&self, number: u16) -> bool {
-        let first = self.first.get();
-        // SAFETY: a node of this list.
-        first.is_some_and(|node| is_complete(unsafe { node.as_ref() }.number, number))
-    }
-
-    /// Takes the first one out, if its request is complete with that of this number and the next is not. Then its node has to
-    /// be given back.
-    #[inline(always)]
-    pub fn take_only(&self, number: u16) -> Only {
-        let Some(node) = self.first.get() else {
-            return Only::None;
-        };
-        // SAFETY: a node of this list.
-        let first = unsafe { node.as_ref() };
-        if !is_complete(first.number, number) {
-            return Only::None;
-        }
-        if let Some(next) = first.next
-            // SAFETY: a node of this list.
-            && is_complete(unsafe { next.as_ref() }.number, number)
-        {
-            return Only::Several;
-        }
-        self.first.set(first.next);
-        Only::One(Done(node))
-    }
-
-    #[inline(always)]
-    pub fn pop(&self, pool: &WorkPool) -> Option<Work> {
+    pub fn take(&self, id: u64) -> Option<Done> {
         let node = self.first.get()?;
         // SAFETY: a node of this list.
-        let entry = unsafe { node.read() };
-        self.first.set(entry.next);
-        pool.give_back(node);
-        // SAFETY: nodes of the list have work.
-        Some(unsafe { entry.work.assume_init() })
-    }
-
-    /// Takes the last one out.
-    #[cold]
-    pub fn take_back(&self, pool: &WorkPool) -> Option<Work> {
-        let all = core::iter::from_fn(|| Some((self.number()?, self.pop(pool)?)));
-        let mut all: Vec<(u16, Work)> = all.collect();
-        let (_, last) = all.pop()?;
-        for (number, work) in all {
-            self.push(pool, number, work);
+        let first = unsafe { node.as_ref() };
+        if first.id != id {
+            return None;
         }
-        Some(last)
+        if let Some(next) = first.next
+            // SAFETY: as above.
+            && unsafe { next.as_ref() }.id == id
+        {
+            return None;
+        }
+        self.first.set(first.next);
+        Some(Done(node))
     }
 
-    /// The number of the first request.
-    fn number(&self) -> Option<u16> {
+    /// Whether the first request is complete with that of this id.
+    #[inline(always)]
+    pub fn has_complete(&self, id: u64) -> bool {
+        let first = self.first.get();
         // SAFETY: a node of this list.
-        self.first.get().map(|node| unsafe { node.as_ref() }.number)
+        first.is_some_and(|node| is_complete(unsafe { node.as_ref() }.id, id))
+    }
+
+    /// Takes the first one out.
+    pub fn pop(&self) -> Option<Done> {
+        let node = self.first.get()?;
+        // SAFETY: a node of this list.
+        self.first.set(unsafe { node.as_ref() }.next);
+        Some(Done(node))
+    }
+
+    /// Gives the last one back, whose request was refused.
+    #[cold]
+    pub fn take_back(&self, pool: &WorkPool) {
+        let mut all: Vec<Done> = core::iter::from_fn(|| self.pop()).collect();
+        if let Some(Done(last)) = all.pop() {
+            pool.give_back(last);
+        }
+        for Done(mut node) in all {
+            // SAFETY: a node that is in no list.
+            let place = unsafe { node.as_mut() };
+            place.next = None;
+            let id = place.id;
+            self.add(Work(node), id);
+        }
     }
 }
 
-/// The work of requests that are complete.
-pub enum Only {
-    None,
-    One(Done),
-    Several,
-}
-
-/// Work that is in no list. It has to be finished.
+/// Work that is in no list any more. It has to be finished.
 pub struct Done(NonNull<Node>);
 
 impl Done {
-    fn work(&self) -> &Work {
-        // SAFETY: a node that was in a list has work.
-        unsafe { self.0.as_ref().work.assume_init_ref() }
-    }
-
-    /// Ends the operation. The user is called: no borrow is held.
+    /// Ends the operation, whose request was done. The user is called: no borrow is held.
     #[inline(always)]
     pub fn finish(self, face: &Face) {
-        if self.work().desc.is_some() {
-            if matches!(self.work().read, Read::Word { .. }) {
-                return self.finish_inlined(face);
+        let Done(node) = self;
+        // SAFETY: a node that is in no list.
+        let Node { end, comp, .. } = *unsafe { node.as_ref() };
+        match end {
+            End::Nothing => face.works.bare.push(node),
+            End::Word { to } => {
+                // SAFETY: a word has come to the copy, which is aligned.
+                let word = unsafe { copy_of(node).cast::<u64>().read() };
+                // SAFETY: the user's place is writable.
+                unsafe { to.write_unaligned(word) };
+                face.works.with_copy.push(node);
             }
-            return self.finish_copy(face);
+            End::Bytes { unpack, len } => {
+                // SAFETY: so many bytes have come.
+                unsafe { unpack.unpack_from(copy_of(node), len as usize) };
+                face.works.with_copy.push(node);
+            }
+            End::Copied | End::Epoch { .. } => return self.finish_other(face),
         }
-        let comp = self.work().comp;
-        face.works.give_back(self.0);
         comp.complete(Ok(()));
     }
 
-    /// As `finish`, where a copy is given back. Inlined for a word that was read: then no user is called before the end.
-    #[inline(always)]
-    fn finish_inlined(self, face: &Face) {
-        // SAFETY: as in `work`; nobody reads it again.
-        let work = unsafe { self.0.as_ref().work.assume_init_read() };
-        face.works.give_back(self.0);
-        work.finish(&face.copies, Ok(()));
+    #[inline(never)]
+    fn finish_other(self, face: &Face) {
+        let Done(node) = self;
+        // SAFETY: a node that is in no list.
+        let Node { end, comp, .. } = *unsafe { node.as_ref() };
+        let result = match end {
+            End::Epoch { value } => {
+                // SAFETY: a word has come to the copy, which is aligned.
+                let is_current = unsafe { copy_of(node).cast::<u64>().read() } == value;
+                is_current.then_some(()).ok_or(Status::CANCELED)
+            }
+            _ => Ok(()),
+        };
+        face.works.with_copy.push(node);
+        comp.complete(result);
     }
 
-    /// As `finish_inlined`, of other bytes.
-    #[inline(never)]
-    fn finish_copy(self, face: &Face) {
-        self.finish_inlined(face);
+    /// Ends the operation, whose request has failed. The user is called: no borrow is held.
+    #[cold]
+    pub fn fail(self, pool: &WorkPool, status: Status) {
+        let Done(node) = self;
+        // SAFETY: a node that is in no list.
+        let comp = unsafe { node.as_ref() }.comp;
+        pool.give_back(node);
+        comp.complete(Err(status));
     }
 }
 
-/// Whether the request `at` is complete with the one that has this number: half of the numbers are before, half behind, and the
-/// entries are at most one queue long.
+/// Whether the request `at` is complete with that of this id, of the same connection: half of the numbers are before, half
+/// behind, and the entries are at most one queue long.
 #[inline(always)]
-fn is_complete(at: u16, number: u16) -> bool {
-    number.wrapping_sub(at) as i16 >= 0
+fn is_complete(at: u64, id: u64) -> bool {
+    id.wrapping_sub(at) as i64 >= 0
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::iface::NEXT_ID;
     use super::*;
 
-    /// Work comes and goes, in more nodes than are made at once.
+    /// A pool without registered memory.
+    fn pool() -> WorkPool {
+        WorkPool::new(DescPool::new(0, 0, 0, 0))
+    }
+
+    /// Work comes and goes, in more nodes than are made at once; the numbers wrap.
     #[test]
     fn work_is_done_in_order() {
-        let (works, pool) = (Works::default(), WorkPool::default());
+        let (works, pool) = (Works::default(), pool());
+        let id = |number: i64| ((number - 40) as u64).wrapping_mul(NEXT_ID) | 1;
         let (mut pushed, mut popped) = (0, 0);
-        let pop = || {
-            let number = works.number();
-            works.pop(&pool).and(number)
-        };
         for round in 0..200 {
             for _ in 0..1 + round % 7 {
-                works.push(&pool, pushed, Work::tell(Completion::NONE));
+                works.add(pool.tell(Completion::NONE), id(pushed));
                 pushed += 1;
             }
             for _ in 0..round % 6 {
                 if popped < pushed {
-                    assert!(
-                        works.has_complete(popped) && !works.has_complete(popped.wrapping_sub(1))
-                    );
-                    assert_eq!(pop(), Some(popped));
+                    assert!(works.has_complete(id(popped)) && !works.has_complete(id(popped - 1)));
+                    assert!(works.take(id(popped + 1)).is_none());
+                    let Done(node) = works.take(id(popped)).unwrap();
+                    pool.give_back(node);
                     popped += 1;
                 }
             }
-            assert!(works.take_back(&pool).is_some() == (popped < pushed));
-            pushed -= u16::from(popped < pushed);
+            works.take_back(&pool);
+            pushed -= i64::from(popped < pushed);
         }
-        while let Some(number) = pop() {
-            assert_eq!(number, popped);
+        while let Some(Done(node)) = works.pop() {
+            // SAFETY: a node that is in no list.
+            assert_eq!(unsafe { node.as_ref() }.id, id(popped));
+            pool.give_back(node);
             popped += 1;
         }
-        assert!(popped == pushed && !works.has_complete(popped));
+        assert!(popped == pushed && !works.has_complete(id(popped)));
         let nodes = pool.all.borrow().len() * NODES;
-        assert!(usize::from(pushed) > nodes, "{nodes} nodes are used again");
+        assert!(pushed > nodes as i64, "{nodes} nodes are used again");
+    }
+
+    /// Of two that are complete with one request neither is taken alone.
+    #[test]
+    fn work_of_one_request_is_done_together() {
+        let (works, pool) = (Works::default(), pool());
+        works.add(pool.tell(Completion::NONE), 1);
+        works.add(pool.tell(Completion::NONE), 1);
+        assert!(works.take(1).is_none() && works.has_complete(1));
+        assert!(works.pop().is_some() && works.take(1).is_some());
     }
 }
