@@ -3,6 +3,7 @@
 use super::device::{Device, check, errno};
 use super::queue::{Caps, CompletionQueue, RawPair, blank};
 use crate::c::verbs::*;
+use core::ffi::c_int;
 use core::ptr::{NonNull, null_mut};
 use std::io;
 use std::rc::Rc;
@@ -98,6 +99,16 @@ impl DatagramPair {
     pub unsafe fn post(&self, request: &mut ibv_send_wr) -> io::Result<()> {
         // SAFETY: by the caller's promise.
         unsafe { self.pair.post(request) }
+    }
+
+    /// As `post`; the error is the driver's number, for `refusal`.
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(always)]
+    pub unsafe fn try_post(&self, request: &mut ibv_send_wr) -> Result<(), c_int> {
+        // SAFETY: by the caller's promise.
+        unsafe { self.pair.try_post(request) }
     }
 
     /// Posts a chain of receive buffers.

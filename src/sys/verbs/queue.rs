@@ -326,7 +326,7 @@ impl RawPair {
     /// # Safety
     /// As there.
     #[inline(always)]
-    unsafe fn try_post(&self, request: &mut ibv_send_wr) -> Result<(), c_int> {
+    pub(super) unsafe fn try_post(&self, request: &mut ibv_send_wr) -> Result<(), c_int> {
         let mut bad = MaybeUninit::uninit();
         // SAFETY: a live queue pair, an initialized request; its memory by the caller's promise.
         match unsafe { (self.post)(self.pair.as_ptr(), request, bad.as_mut_ptr()) } {

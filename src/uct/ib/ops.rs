@@ -137,6 +137,22 @@ impl Request {
         request
     }
 
+    /// A request for a datagram of one block of inline data, for `Parts::to`.
+    pub fn inline_datagram(qkey: u32) -> Request {
+        let made = Request::new();
+        // SAFETY: nobody else has it.
+        let parts = unsafe { made.parts() };
+        parts.one(entry(core::ptr::null(), 0, 0));
+        let to = ibv_send_wr_ud {
+            ah: null_mut(),
+            remote_qpn: 0,
+            remote_qkey: qkey,
+        };
+        // The completion of a failure shall be one of a send.
+        parts.datagram(to, IBV_SEND_INLINE).wr_id = 1;
+        made
+    }
+
     /// The request, to be made and posted.
     ///
     /// # Safety
@@ -269,6 +285,21 @@ impl Parts {
         self.finish(IBV_WR_RDMA_READ, flags)
     }
 
+    /// The datagram of `inline_datagram` with another receiver and other data.
+    #[inline(always)]
+    pub fn to(
+        &mut self,
+        handle: *mut ibv_ah,
+        queue_pair: u32,
+        (at, len): (*const u8, usize),
+    ) -> &mut ibv_send_wr {
+        self.list[0].addr = at as u64;
+        self.list[0].length = len as u32;
+        self.request.wr.ud.ah = handle;
+        self.request.wr.ud.remote_qpn = queue_pair;
+        &mut self.request
+    }
+
     /// A datagram to a queue pair.
     #[inline(always)]
     pub fn datagram(&mut self, to: ibv_send_wr_ud, flags: u32) -> &mut ibv_send_wr {
@@ -327,10 +358,6 @@ impl ReceiveBatch {
 
     pub fn len(&self) -> usize {
         self.len
-    }
-
-    pub fn clear(&mut self) {
-        self.len = 0;
     }
 
     /// Adds a request, if there is room.
@@ -395,12 +422,18 @@ impl Receive {
     /// Gives it a buffer: `len` bytes that begin with a message's header, right before the payload of `desc`. Its completion
     /// has its address.
     pub fn set(&self, desc: OwnedDesc, len: usize) {
+        self.set_after(desc, HEADER_LEN, len);
+    }
+
+    /// As `set`, of bytes that begin `before` bytes before the payload: at least those of a message's header.
+    pub fn set_after(&self, desc: OwnedDesc, before: usize, len: usize) {
         let payload = desc.payload();
-        let at = payload.wrapping_sub(HEADER_LEN);
+        let at = payload.wrapping_sub(before);
         self.entry.set(entry(at, len, desc.key()));
         self.payload.set(payload);
+        let front = payload.wrapping_sub(HEADER_LEN);
         // SAFETY: in the buffer, behind its own header.
-        self.front.set(unsafe { at.cast::<Front>().read() });
+        self.front.set(unsafe { front.cast::<Front>().read() });
         self.desc.set(Some(desc));
         self.request.set(ibv_recv_wr {
             wr_id: core::ptr::from_ref(self).expose_provenance() as u64,
@@ -436,6 +469,18 @@ impl Receive {
         unsafe { at.write(self.front.get()) };
     }
 
+    /// Writes the word again that `uct_iface_release_desc` reads, which bytes before the payload may have overwritten.
+    ///
+    /// # Safety
+    /// Nobody may take the buffer meanwhile.
+    #[inline(always)]
+    pub unsafe fn restore_word(&self) {
+        // SAFETY: by the caller's promise.
+        if let Some(desc) = unsafe { &*self.desc.as_ptr() } {
+            desc.restore();
+        }
+    }
+
     /// Takes the buffer away.
     pub fn take(&self) -> Option<OwnedDesc> {
         self.desc.take()
@@ -448,6 +493,13 @@ impl Receive {
         // SAFETY: a place of ours, of which there is no reference.
         unsafe { (*request).next = rest };
         request
+    }
+
+    /// Ends a chain with it: what came behind it.
+    pub fn cut(&self) -> *mut ibv_recv_wr {
+        let rest = self.request.get().next;
+        self.before(null_mut());
+        rest
     }
 
     /// The requests of a chain.

@@ -106,6 +106,31 @@ impl Conn {
         matches!(self.state, State::Connected)
     }
 
+    /// Whether a packet of this queue pair is the peer's.
+    #[inline(always)]
+    pub fn is_peer(&self, queue_pair: u32) -> bool {
+        let way = self.way.as_ref();
+        way.is_some_and(|way| way.queue_pair == queue_pair)
+    }
+
+    /// Whether a packet of this queue pair is the next to be delivered, and acknowledges nothing new while nothing has to be
+    /// sent again.
+    #[inline(always)]
+    pub fn is_next(&self, queue_pair: u32, psn: u16, ack: u16) -> bool {
+        self.is_connected()
+            && self.is_peer(queue_pair)
+            && self.rx.is_next(psn)
+            && self.tx.is_known(ack)
+    }
+
+    /// The packet of `is_next` is delivered.
+    #[inline(always)]
+    pub fn advance(&mut self, now: u32) {
+        self.heard = now;
+        self.tx.hears(now);
+        self.rx.advance();
+    }
+
     /// Why nothing can be sent.
     #[cold]
     pub fn why_not(&self) -> Status {

@@ -5,7 +5,7 @@ use super::config::Settings;
 use super::conn::{Conn, Conns, Owner, RequestKey, State};
 use super::iface::UdIface;
 use super::receiver::{Received, Receiver};
-use super::sender::{Packet, Sender};
+use super::sender::{Buffer, Packet, Sender};
 use super::window::{Limits, ReceiveWindow};
 use super::wire::{CLOSE, ConnId, EpAddr, HEADER_LEN, Header, REQUEST, REQUEST_LEN, Request};
 use crate::sys::eventfd::EventFd;
@@ -15,13 +15,14 @@ use crate::sys::verbs::CompletionQueue;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use crate::uct::api::Completion;
+use crate::uct::base::desc::DescPool;
 use crate::uct::base::iface::EpLink;
 use crate::uct::ib::identity::{self, Connected};
 use crate::uct::ib::md::Domain;
 use crate::uct::ib::port::Port;
 use crate::uct::ib::retry::Retry;
 use crate::uct::ib::way::{Way, Ways};
-use crate::uct::ib::wire::DeviceAddr;
+use crate::uct::ib::wire::{DeviceAddr, Link};
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -71,7 +72,7 @@ pub struct Engine {
     pub replied: VecDeque<ConnId>,
     ways: Ways,
     /// Messages for the user.
-    pub ready: VecDeque<Received>,
+    pub ready: Vec<Received>,
     /// Who has connected, and who of them is new, for the user.
     pub connected: Connected,
     pub arrived: Vec<u64>,
@@ -82,6 +83,8 @@ pub struct Engine {
     /// Connections that get an acknowledgement after this poll.
     pub acks: Vec<ConnId>,
     pub dropped: Dropped,
+    /// Datagrams for others may come.
+    pub checks_destination: bool,
     pub domain: Arc<Domain>,
     pub port: Port,
     pub settings: Settings,
@@ -132,8 +135,16 @@ pub struct Outgoing<'a> {
 }
 
 impl Outgoing<'_> {
+    /// A buffer for a packet: the one that its place has kept, or a free one.
+    pub fn buffer(&mut self, pool: &DescPool) -> Result<Buffer> {
+        match self.conn.tx.place().take_buffer() {
+            Some(buffer) => Ok(buffer),
+            None => self.sender.buffer(pool),
+        }
+    }
+
     /// Sends a packet.
-    #[inline(always)]
+    #[inline]
     pub fn send(self, id: u8, packet: Packet) -> Result<()> {
         let conn = self.conn;
         self.sender.send(conn, id, packet, self.now, self.limits)?;
@@ -155,13 +166,15 @@ impl Engine {
             passive: HashMap::new(),
             replied: VecDeque::new(),
             ways: Ways::default(),
-            ready: VecDeque::new(),
+            ready: Vec::new(),
             connected: Connected::default(),
             arrived: Vec::new(),
             failed: Vec::new(),
             active: Vec::new(),
             acks: Vec::new(),
             dropped: Dropped::default(),
+            checks_destination: parts.settings.check_destination
+                && parts.port.address.link != Link::InfiniBand,
             domain: parts.domain,
             port: parts.port,
             settings: parts.settings,
@@ -192,7 +205,7 @@ impl Engine {
     }
 
     /// A connection with what sends its packets.
-    #[inline(always)]
+    #[inline]
     fn outgoing(&mut self, id: ConnId) -> Result<Outgoing<'_>> {
         Ok(Outgoing {
             conn: self.conns.get(id).ok_or(Status::NO_ELEM)?,
@@ -205,7 +218,7 @@ impl Engine {
 
     /// The connection of an endpoint, if a packet can be sent now. `NO_RESOURCE`: after a later progress; else the endpoint's
     /// failure.
-    #[inline(always)]
+    #[inline]
     pub fn ready(&mut self, id: ConnId) -> Result<Outgoing<'_>> {
         let round = self.round;
         let to = self.outgoing(id)?;
@@ -215,6 +228,7 @@ impl Engine {
         }
         if conn.refused == round || !to.sender.has_room() || !conn.tx.has_room(to.limits) {
             conn.refused = round;
+            conn.tx.stop_run();
             return Err(Status::NO_RESOURCE);
         }
         Ok(to)
@@ -383,15 +397,15 @@ impl Engine {
         let Some(conn) = self.conns.get(id) else {
             return;
         };
-        for packet in conn.tx.take_all() {
-            self.sender
-                .release(id, &mut conn.lingering, packet, Err(status));
-        }
+        let (sender, lingering) = (&mut self.sender, &mut conn.lingering);
+        conn.tx
+            .take_all(|packet| sender.release(id, lingering, packet, Err(status)));
+        conn.tx.rest(|packet| sender.recycle(packet));
         for (_, comp) in conn.flushes.drain(..) {
             self.sender.done.push_back((comp, Err(status)));
         }
         for held in conn.rx.take_all() {
-            self.receiver.give_back(held.desc);
+            self.receiver.give_back(held);
         }
     }
 

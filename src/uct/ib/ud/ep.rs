@@ -24,6 +24,21 @@ pub struct UdEp {
 
 type Ep = EpBox<UdIface>;
 
+/// Bytes of the header of a short message.
+const WORD: usize = size_of::<u64>();
+
+/// Writes a short message.
+///
+/// # Safety
+/// `at` must have room for it, and `payload` be readable for `len` bytes.
+#[inline(always)]
+unsafe fn write_short(at: *mut u8, header: u64, payload: *const u8, len: usize) {
+    // SAFETY: by the caller's promise.
+    unsafe { at.cast::<[u8; WORD]>().write(header.to_ne_bytes()) };
+    // SAFETY: by the caller's promise; a buffer of ours is not the user's memory.
+    unsafe { core::ptr::copy_nonoverlapping(payload, at.wrapping_add(WORD), len) };
+}
+
 /// `Ok` where the peer's port takes datagrams as long as ours, on a way that we have.
 fn check_reach(face: &Face, device: &DeviceAddr) -> Result<()> {
     face.port
@@ -116,21 +131,48 @@ impl UdEp {
         payload: *const u8,
         len: usize,
     ) -> Result<()> {
-        const WORD: usize = size_of::<u64>();
         let face = ep.face();
         if len > face.limits.short - WORD {
             return Err(Status::INVALID_PARAM);
         }
-        let mut engine = face.engine();
-        let to = engine.ready(ep.id)?;
-        let desc = to.sender.descriptor(&face.copies)?;
-        let at = desc.payload().wrapping_add(HEADER_LEN);
-        // SAFETY: a descriptor has room for a datagram; `payload` by the caller's promise.
-        unsafe {
-            at.cast::<[u8; WORD]>().write(header.to_ne_bytes());
-            core::ptr::copy_nonoverlapping(payload, at.add(WORD), len);
+        // SAFETY: a buffer has room for a datagram; `payload` by the caller's promise.
+        let fill = |at| unsafe { write_short(at, header, payload, len) };
+        let mut guard = face.engine();
+        let engine = &mut *guard;
+        if let Some(conn) = engine.conns.get(ep.id)
+            && (engine.sender).send_run(conn, (id, WORD + len), engine.now, fill)?
+        {
+            return Ok(());
         }
-        to.send(id, Packet::new(desc, WORD + len, None))
+        drop(guard);
+        // SAFETY: by the caller's promise.
+        unsafe { UdEp::am_short_slowly(ep, id, header, payload, len) }
+    }
+
+    /// # Safety
+    /// As `am_short`.
+    #[inline(never)]
+    unsafe fn am_short_slowly(
+        ep: &Ep,
+        id: u8,
+        header: u64,
+        payload: *const u8,
+        len: usize,
+    ) -> Result<()> {
+        // SAFETY: a buffer has room for a datagram; `payload` by the caller's promise.
+        let fill = |at| unsafe { write_short(at, header, payload, len) };
+        UdEp::send_copy(ep, id, WORD + len, &fill)
+    }
+
+    /// Sends `len` bytes that `fill` writes.
+    #[inline(never)]
+    fn send_copy(ep: &Ep, id: u8, len: usize, fill: &dyn Fn(*mut u8)) -> Result<()> {
+        let face = ep.face();
+        let mut engine = face.engine();
+        let mut to = engine.ready(ep.id)?;
+        let buffer = to.buffer(&face.copies)?;
+        fill(buffer.payload());
+        to.send(id, Packet::new(buffer, len, None))
     }
 
     pub fn am_short_iov(ep: &Ep, id: u8, iov: Iov<'_>) -> Result<()> {
@@ -139,43 +181,40 @@ impl UdEp {
         if iov.entries().len() >= face.limits.sges || total > face.limits.short {
             return Err(Status::INVALID_PARAM);
         }
-        let mut engine = face.engine();
-        let to = engine.ready(ep.id)?;
-        let desc = to.sender.descriptor(&face.copies)?;
-        let mut at = desc.payload().wrapping_add(HEADER_LEN);
-        for (from, len) in iov.blocks() {
-            // SAFETY: the blocks are `total` bytes together, for which there is room; the user's are readable.
-            unsafe { core::ptr::copy_nonoverlapping(from, at, len) };
-            at = at.wrapping_add(len);
-        }
-        to.send(id, Packet::new(desc, total, None))
+        let fill = |mut at: *mut u8| {
+            for (from, len) in iov.blocks() {
+                // SAFETY: the blocks are `total` bytes together, for which there is room; the user's are readable.
+                unsafe { core::ptr::copy_nonoverlapping(from, at, len) };
+                at = at.wrapping_add(len);
+            }
+        };
+        UdEp::send_copy(ep, id, total, &fill)
     }
 
     #[inline(always)]
     pub fn am_bcopy(ep: &Ep, id: u8, pack: Pack) -> Result<usize> {
         let face = ep.face();
-        let desc = {
+        let buffer = {
             let mut engine = face.engine();
-            engine.ready(ep.id)?.sender.descriptor(&face.copies)?
+            engine.ready(ep.id)?.buffer(&face.copies)?
         };
         // The user is called: the lock is free.
-        let at = desc.payload().wrapping_add(HEADER_LEN);
         // SAFETY: there is room for `max_bcopy` bytes.
-        let len = unsafe { pack.pack_into(at) };
+        let len = unsafe { pack.pack_into(buffer.payload()) };
         let mut engine = face.engine();
         if len > face.limits.bcopy {
             ucs_error!("am_bcopy: {len} bytes were packed where the limit is smaller");
-            engine.sender.give_back(desc);
+            engine.sender.give_back(buffer);
             return Err(Status::INVALID_PARAM);
         }
         // It may have failed meanwhile.
         let conn = engine.conns.get(ep.id).ok_or(Status::NO_ELEM)?;
         if !conn.is_connected() {
             let why = conn.why_not();
-            engine.sender.give_back(desc);
+            engine.sender.give_back(buffer);
             return Err(why);
         }
-        let packet = Packet::new(desc, len, None);
+        let packet = Packet::new(buffer, len, None);
         engine.send(ep.id, id, packet)?;
         Ok(len)
     }
@@ -195,14 +234,14 @@ impl UdEp {
         let mut list = List::new();
         list.push_iov(iov, (face.limits.sges - 1).min(MAX_SGES - 1))?;
         let mut engine = face.engine();
-        let to = engine.ready(ep.id)?;
-        let desc = to.sender.descriptor(&face.copies)?;
-        let at = desc.payload().wrapping_add(HEADER_LEN);
-        // SAFETY: a descriptor has room for a datagram.
+        let mut to = engine.ready(ep.id)?;
+        let buffer = to.buffer(&face.copies)?;
+        let at = buffer.payload();
+        // SAFETY: a buffer has room for a datagram.
         unsafe { core::ptr::copy_nonoverlapping(header.as_ptr(), at, header.len()) };
         let list = Box::from(&*list.slice());
         let operation = Some(Box::new(Operation { list, comp }));
-        to.send(id, Packet::new(desc, header.len(), operation))?;
+        to.send(id, Packet::new(buffer, header.len(), operation))?;
         Ok(Posted::InProgress)
     }
 
@@ -250,10 +289,10 @@ impl UdEp {
         if engine.flush(ep.id, comp) {
             return Ok(Posted::InProgress);
         }
-        let to = engine.ready(ep.id)?;
-        let desc = to.sender.descriptor(&face.copies)?;
+        let mut to = engine.ready(ep.id)?;
+        let buffer = to.buffer(&face.copies)?;
         let list = Box::default();
-        let packet = Packet::new(desc, 0, Some(Box::new(Operation { list, comp })));
+        let packet = Packet::new(buffer, 0, Some(Box::new(Operation { list, comp })));
         to.send(EMPTY, packet)?;
         engine.flush(ep.id, Completion::NONE);
         Ok(Posted::InProgress)

@@ -4,7 +4,7 @@ use super::config::Settings;
 use super::conn::Owner;
 use super::engine::{Dropped, Engine, Parts, Shared};
 use super::ep::UdEp;
-use super::receiver::{FRONT, Received, Receiver};
+use super::receiver::{Chain, FRONT, Received, Receiver};
 use super::sender::{QKEY, Sender};
 use super::wire::{ConnId, EP_LEN, HEADER_LEN, IFACE_LEN, decode_iface, encode_iface};
 use crate::c::*;
@@ -16,7 +16,7 @@ use crate::ucs::async_ctx::{self, HandlerId, Mode};
 use crate::ucs::config::Config;
 use crate::ucs::{Events, Failure, Result, Status};
 use crate::uct::api::{Completion, Iface, Pack, Posted};
-use crate::uct::base::desc::{DescPool, OwnedDesc};
+use crate::uct::base::desc::DescPool;
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
 use crate::uct::base::params::{EpParams, GivenAddress, IfaceParams};
@@ -31,7 +31,6 @@ use crate::uct::internal::InternalIface;
 use crate::{ucs_debug, ucs_diag};
 use core::cell::{Cell, OnceCell, RefCell};
 use core::ffi::c_int;
-use std::collections::VecDeque;
 use std::os::fd::RawFd;
 use std::sync::Arc;
 
@@ -47,9 +46,9 @@ const MOST_POLLS: u32 = 10_000;
 pub struct UdIface {
     pub shared: Arc<Shared>,
     /// Messages that wait for their handlers.
-    pub batch: RefCell<VecDeque<Received>>,
+    pub batch: RefCell<Vec<Received>>,
     /// Receive buffers whose messages were handled.
-    pub used: RefCell<Vec<OwnedDesc>>,
+    pub used: RefCell<Chain>,
     /// Receive buffers, and copies of packets that are sent.
     pub buffers: DescPool,
     pub copies: DescPool,
@@ -153,7 +152,9 @@ impl UdIface {
             settings: settings.clone(),
             wake: EventFd::new()?,
         });
-        engine.receiver.refill(&engine.sender.pair, Some(&buffers));
+        let mut used = Chain::default();
+        let user = Some((&buffers, &mut used));
+        engine.receiver.refill(&engine.sender.pair, user);
         let shared = Arc::new(Shared(Mutex::new(engine)));
         let weak = Arc::downgrade(&shared);
         let callback = Box::new(move |_, _| super::timer::tick(&weak));
@@ -161,7 +162,7 @@ impl UdIface {
         let tl = UdIface {
             shared,
             batch: RefCell::default(),
-            used: RefCell::default(),
+            used: RefCell::new(used),
             buffers,
             copies,
             pending: PendingQueue::new(),

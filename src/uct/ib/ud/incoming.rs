@@ -11,50 +11,15 @@ use super::wire::{
     Request, decode_ack,
 };
 use crate::c::verbs::*;
-use crate::sys::verbs::Completions;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use crate::uct::base::iface::EpLink;
 use crate::uct::ib::retry::Retry;
 use crate::uct::ib::{grh, identity};
 
-/// Completions that are taken off at a time.
-pub const BATCH: usize = 16;
-
 impl Engine {
-    /// Handles one batch of completions. How many.
-    #[inline]
-    pub fn poll(&mut self) -> usize {
-        let mut room = Completions::<BATCH>::new();
-        let batch = match self.queue.poll(&mut room) {
-            Ok(batch) => batch,
-            Err(e) => {
-                self.stop(&format!("its completion queue cannot be polled: {e}"));
-                &[]
-            }
-        };
-        for completion in batch {
-            self.handle(completion);
-        }
-        if !self.acks.is_empty() {
-            self.send_acks();
-        }
-        batch.len()
-    }
-
-    #[inline]
-    fn handle(&mut self, completion: &ibv_wc) {
-        let id = completion.wr_id;
-        if completion.status != IBV_WC_SUCCESS {
-            self.handle_failed(completion);
-        } else if id & 1 == 0 {
-            self.receive(completion);
-        } else {
-            self.sent((id >> 1) as u32);
-        }
-    }
-
-    fn sent(&mut self, number: u32) {
+    #[inline(never)]
+    pub fn sent(&mut self, number: u32) {
         let mut finished = Vec::new();
         self.sender.complete(number, |conn| finished.push(conn));
         self.count_finished(finished);
@@ -68,20 +33,6 @@ impl Engine {
                 Engine::check_flushes(conn, &mut self.sender.done);
             }
         }
-    }
-
-    #[cold]
-    fn handle_failed(&mut self, completion: &ibv_wc) {
-        if completion.wr_id & 1 == 0
-            && let Some((received, _)) = self.receiver.take(completion.wr_id, 0)
-        {
-            self.receiver.give_back(received.desc);
-        }
-        if self.broken {
-            return;
-        }
-        let text = self.domain.device.status_text(completion.status);
-        self.stop(&format!("its queue pair has stopped: {text}"));
     }
 
     /// No connection can be used any more.
@@ -105,43 +56,57 @@ impl Engine {
     #[cold]
     fn malformed(&mut self, received: Received) {
         self.dropped.malformed += 1;
-        self.receiver.give_back(received.desc);
+        self.receiver.give_back(received);
     }
 
     /// Whether a packet is for this interface's address.
     #[inline]
     fn is_for_us(&self, received: &Received) -> bool {
-        !self.settings.check_destination || grh::is_for(&self.port.address, &received.route())
+        !self.checks_destination || grh::is_for(&self.port.address, &received.route())
     }
 
-    #[inline]
-    fn receive(&mut self, completion: &ibv_wc) {
-        let Some((received, header)) = self.receiver.take(completion.wr_id, completion.byte_len)
-        else {
-            self.dropped.malformed += 1;
-            return;
-        };
+    #[inline(always)]
+    pub fn receive(&mut self, received: Received, completion: &ibv_wc) {
+        let header = received.header();
         if !self.is_for_us(&received) {
-            self.dropped.foreign += 1;
-            self.receiver.give_back(received.desc);
+            self.drop_foreign(received);
             return;
         }
+        if header.id < FIRST_CONTROL
+            && self.ready.len() < self.receiver.bound()
+            && let Some(conn) = self.conns.get(header.to)
+            && conn.is_next(completion.src_qp, header.psn, header.ack)
+        {
+            // Most packets.
+            conn.advance(self.now);
+            self.ready.push(received);
+            Engine::owe_ack(conn, header.ask, &mut self.acks, &mut self.active);
+            return;
+        }
+        self.receive_other(received, completion);
+    }
+
+    #[cold]
+    fn drop_foreign(&mut self, received: Received) {
+        self.dropped.foreign += 1;
+        self.receiver.give_back(received);
+    }
+
+    /// A packet of a handshake, of an unknown peer, that acknowledges something new, or that comes before others.
+    #[inline(never)]
+    fn receive_other(&mut self, received: Received, completion: &ibv_wc) {
+        let header = received.header();
         if header.id == REQUEST {
             self.receive_request(received, completion);
             return;
         }
         let Some(conn) = self.conns.get(header.to) else {
             self.dropped.unknown += 1;
-            self.receiver.give_back(received.desc);
+            self.receiver.give_back(received);
             return;
         };
-        let is_peer = conn
-            .way
-            .as_ref()
-            .is_some_and(|way| way.queue_pair == completion.src_qp);
-        if !is_peer {
-            self.dropped.foreign += 1;
-            self.receiver.give_back(received.desc);
+        if !conn.is_peer(completion.src_qp) {
+            self.drop_foreign(received);
             return;
         }
         conn.heard = self.now;
@@ -163,15 +128,7 @@ impl Engine {
             self.receive_control(received, header);
             return;
         }
-        let is_new = !conn.tx.hears_nothing_new(self.now, header.ack);
-        if !is_new && conn.rx.is_next(header.psn) && self.ready.len() < self.receiver.bound() {
-            // Most packets.
-            conn.rx.advance();
-            self.ready.push_back(received);
-            Engine::owe_ack(conn, header.ask, &mut self.acks, &mut self.active);
-            return;
-        }
-        if is_new && !conn.tx.is_empty() && !self.acknowledged(header, 0) {
+        if !conn.tx.is_empty() && !self.acknowledged(header, 0) {
             self.malformed(received);
             return;
         }
@@ -199,16 +156,16 @@ impl Engine {
             return true;
         };
         let (limits, sender) = (&self.settings.limits, &mut self.sender);
-        let (lingering, confirmed) = (&mut conn.lingering, &mut conn.confirmed);
+        let (oldest, lingering) = (conn.tx.oldest(), &mut conn.lingering);
         let result = conn
             .tx
             .acknowledge(self.now, limits, (header.ack, held), |packet| {
-                *confirmed = true;
                 sender.release(header.to, lingering, packet, Ok(()));
             });
         if result.is_err() {
             return false;
         }
+        conn.confirmed |= conn.tx.oldest() != oldest;
         if !conn.flushes.is_empty() {
             Engine::check_flushes(conn, &mut self.sender.done);
         }
@@ -228,9 +185,9 @@ impl Engine {
         if conn.rx.is_next(header.psn) && has_room {
             conn.rx.advance();
             if header.id == EMPTY {
-                self.receiver.give_back(received.desc);
+                self.receiver.give_back(received);
             } else {
-                self.ready.push_back(received);
+                self.ready.push(received);
             }
         } else {
             at_once = true;
@@ -240,9 +197,9 @@ impl Engine {
             let outcome = if has_room {
                 conn.rx.accept(header.psn, received, true, |next| {
                     if next.id == EMPTY {
-                        receiver.give_back(next.desc);
+                        receiver.give_back(next);
                     } else {
-                        ready.push_back(next);
+                        ready.push(next);
                     }
                 })
             } else {
@@ -253,18 +210,18 @@ impl Engine {
                 Arrival::Delivered | Arrival::Held => {}
                 Arrival::Duplicate(received) => {
                     self.dropped.duplicate += 1;
-                    self.receiver.give_back(received.desc);
+                    self.receiver.give_back(received);
                 }
                 Arrival::Refused(received) => {
                     self.dropped.refused += 1;
-                    self.receiver.give_back(received.desc);
+                    self.receiver.give_back(received);
                 }
             }
         }
         Engine::owe_ack(conn, at_once, &mut self.acks, &mut self.active);
     }
 
-    fn send_acks(&mut self) {
+    pub fn send_acks(&mut self) {
         while let Some(id) = self.acks.pop() {
             let Some(conn) = self.conns.get(id) else {
                 continue;
@@ -328,7 +285,7 @@ impl Engine {
                 return;
             }
         }
-        self.receiver.give_back(received.desc);
+        self.receiver.give_back(received);
     }
 
     /// A packet for a connection that is not connected: only a reply is of use.
@@ -354,7 +311,7 @@ impl Engine {
                 None => self.dropped.malformed += 1,
             }
         }
-        self.receiver.give_back(received.desc);
+        self.receiver.give_back(received);
     }
 
     /// A connection request: anybody may send one.
@@ -365,7 +322,7 @@ impl Engine {
             grh::is_from(device, &received.route(), completion)
                 && self.port.reaches(device, &self.settings.path)
         });
-        self.receiver.give_back(received.desc);
+        self.receiver.give_back(received);
         let Some(request) = request else {
             self.dropped.malformed += 1;
             return;

@@ -1,12 +1,72 @@
-//! The user's progress: polls, hands messages to their handlers, tells of what has ended, serves pending requests.
+//! Polling: takes completions off. The user's progress also hands messages to their handlers, tells of what has ended and
+//! serves pending requests.
 
 use super::conn::State;
+use super::engine::Engine;
 use super::iface::{Face, UdIface};
-use super::incoming::{BATCH, endpoint_of};
-use super::receiver::Received;
+use super::incoming::endpoint_of;
+use super::receiver::{Chain, Received};
 use super::wire::ConnId;
+use crate::c::verbs::*;
+use crate::sys::verbs::Completions;
 use crate::ucs::Status;
-use crate::uct::base::desc::OwnedDesc;
+
+/// Completions that are taken off at a time.
+const BATCH: usize = 16;
+
+impl Engine {
+    /// Handles one batch of completions. How many.
+    #[inline]
+    pub fn poll(&mut self) -> usize {
+        let mut room = Completions::<BATCH>::new();
+        let batch = match self.queue.poll(&mut room) {
+            Ok(batch) => batch,
+            Err(e) => {
+                self.stop(&format!("its completion queue cannot be polled: {e}"));
+                &[]
+            }
+        };
+        for completion in batch {
+            self.handle(completion);
+        }
+        if !self.acks.is_empty() {
+            self.send_acks();
+        }
+        batch.len()
+    }
+
+    #[inline(always)]
+    fn handle(&mut self, completion: &ibv_wc) {
+        let id = completion.wr_id;
+        if completion.status != IBV_WC_SUCCESS {
+            self.handle_failed(completion);
+        } else if id & 1 == 0 {
+            // SAFETY: of a receive.
+            match unsafe { self.receiver.take(completion) } {
+                Some(received) => self.receive(received, completion),
+                None => self.dropped.malformed += 1,
+            }
+        } else {
+            self.sent((id >> 1) as u32);
+        }
+    }
+
+    #[cold]
+    fn handle_failed(&mut self, completion: &ibv_wc) {
+        if completion.wr_id & 1 == 0 {
+            // SAFETY: of a receive.
+            let received = unsafe { self.receiver.take(completion) };
+            if let Some(received) = received {
+                self.receiver.give_back(received);
+            }
+        }
+        if self.broken {
+            return;
+        }
+        let text = self.domain.device.status_text(completion.status);
+        self.stop(&format!("its queue pair has stopped: {text}"));
+    }
+}
 
 impl UdIface {
     #[inline]
@@ -27,11 +87,10 @@ impl UdIface {
             engine
                 .receiver
                 .note_poll(receives && taken == BATCH, taken as u32);
-            engine.receiver.give_back_all(&mut face.used.borrow_mut());
             if engine.receiver.is_low() {
-                engine
-                    .receiver
-                    .refill(&engine.sender.pair, Some(&face.buffers));
+                let used = &mut *face.used.borrow_mut();
+                let user = Some((&face.buffers, used));
+                engine.receiver.refill(&engine.sender.pair, user);
             }
             if receives {
                 let mut batch = face.batch.borrow_mut();
@@ -51,13 +110,16 @@ impl UdIface {
             face.base.internal.recv_paused.set(false);
             let mut batch = face.batch.take();
             let mut used = face.used.take();
-            while let Some(received) = batch.pop_front() {
+            let mut delivered = 0;
+            for received in &batch {
                 UdIface::deliver(face, received, &mut used);
-                count += 1;
+                delivered += 1;
                 if face.base.internal.recv_paused.get() {
                     break;
                 }
             }
+            batch.drain(..delivered);
+            count += delivered as u32;
             face.receiving.set(ConnId::NONE);
             face.batch.replace(batch);
             face.used.replace(used);
@@ -74,16 +136,27 @@ impl UdIface {
 
     /// Hands a message to its handler, and its buffer to `used` unless the user keeps it.
     #[inline(always)]
-    fn deliver(face: &Face, received: Received, used: &mut Vec<OwnedDesc>) {
-        let Received { desc, to, len, id } = received;
-        face.receiving.set(to);
-        let restore = || desc.restore();
+    fn deliver(face: &Face, received: &Received, used: &mut Chain) {
+        let receive = received.receive();
+        face.receiving.set(received.to);
+        // SAFETY: the buffer is taken afterwards, if at all.
+        let restore = || unsafe { receive.restore_word() };
+        let (at, len) = (receive.payload(), usize::from(received.len));
         // SAFETY: the device has written so many bytes there, in a descriptor.
-        if unsafe { (face.base.am).invoke_desc(id, desc.payload(), len as usize, restore) } {
-            used.push(desc);
+        if unsafe { (face.base.am).invoke_desc(received.id, at, len, restore) } {
+            used.add(receive);
         } else {
+            UdIface::give_away(face, received);
+        }
+    }
+
+    /// The user keeps the buffer of this packet.
+    #[inline(never)]
+    fn give_away(face: &Face, received: &Received) {
+        if let Some(desc) = received.receive().take() {
             desc.keep();
         }
+        face.engine().receiver.without_buffer(received);
     }
 
     /// Tells the user of peers that have connected, operations that have ended and endpoints that have failed.

@@ -6,7 +6,7 @@
 use super::conn::Conn;
 use super::wire::{ACK, ACK_LEN, ConnId, HEADER_LEN, Header};
 use crate::c::verbs::*;
-use crate::sys::verbs::{Caps, DatagramPair};
+use crate::sys::verbs::{Caps, DatagramPair, refusal};
 use crate::ucs::{Result, Status};
 use crate::ucs_diag;
 use crate::uct::api::Completion;
@@ -20,15 +20,48 @@ pub const QKEY: u32 = 0x7564_6672;
 /// Of this many work requests at least one asks for a completion.
 const MODERATION: u32 = 64;
 
-/// A packet that can be sent again.
-pub struct Packet {
-    /// The header and what was copied.
+/// Memory of a packet: the header and what was copied.
+pub struct Buffer {
     desc: OwnedDesc,
+    /// Where it begins.
+    at: *mut u8,
+}
+
+impl Buffer {
+    fn new(desc: OwnedDesc) -> Buffer {
+        let at = desc.payload();
+        Buffer { desc, at }
+    }
+
+    /// Where the payload of the packet goes.
+    #[inline(always)]
+    pub fn payload(&self) -> *mut u8 {
+        self.at.wrapping_add(HEADER_LEN)
+    }
+
+    #[inline(always)]
+    fn write_header(&self, header: Header) {
+        let at = self.at.cast::<[u8; HEADER_LEN]>();
+        // SAFETY: the descriptor begins with room for a header.
+        unsafe { at.write(header.encode()) };
+    }
+
+    fn header(&self) -> Header {
+        let at = self.at.cast::<[u8; HEADER_LEN]>();
+        // SAFETY: `write_header` wrote it when the packet was sent first.
+        Header::decode(unsafe { at.read() })
+    }
+}
+
+/// A packet that can be sent again. When it is acknowledged its buffer stays for the next one in its place.
+#[derive(Default)]
+pub struct Packet {
+    buffer: Option<Buffer>,
     operation: Option<Box<Operation>>,
     /// The last work request that reads it, and whether the device reads it after the call.
     posted: u32,
     is_read: bool,
-    /// Bytes of `desc`: at most a datagram's.
+    /// Bytes of the buffer: at most a datagram's.
     len: u16,
 }
 
@@ -40,11 +73,11 @@ pub struct Operation {
 }
 
 impl Packet {
-    /// `len` bytes of `desc` after the header.
+    /// `len` bytes of payload.
     #[inline(always)]
-    pub fn new(desc: OwnedDesc, len: usize, operation: Option<Box<Operation>>) -> Packet {
+    pub fn new(buffer: Buffer, len: usize, operation: Option<Box<Operation>>) -> Packet {
         Packet {
-            desc,
+            buffer: Some(buffer),
             operation,
             posted: 0,
             is_read: false,
@@ -52,16 +85,14 @@ impl Packet {
         }
     }
 
-    fn write_header(&self, header: Header) {
-        let at = self.desc.payload().cast::<[u8; HEADER_LEN]>();
-        // SAFETY: the descriptor begins with room for a header.
-        unsafe { at.write(header.encode()) };
+    /// The buffer that it has kept.
+    pub fn take_buffer(&mut self) -> Option<Buffer> {
+        self.buffer.take()
     }
 
-    fn header(&self) -> Header {
-        let at = self.desc.payload().cast::<[u8; HEADER_LEN]>();
-        // SAFETY: `write_header` wrote it when the packet was sent first.
-        Header::decode(unsafe { at.read() })
+    /// Whether something ends with it, or the device reads it.
+    fn needs_release(&self) -> bool {
+        self.is_read || self.operation.is_some()
     }
 
     /// Whether the user waits for the end of its work requests.
@@ -81,16 +112,20 @@ struct Lingering {
 pub struct Sender {
     pub pair: DatagramPair,
     request: Request,
+    /// The request of a packet of a run.
+    run: Request,
     pub caps: Caps,
     depth: u32,
     moderation: u32,
     /// The last request that was posted, and the last that is complete. They count on and wrap.
     posted: u32,
     retired: u32,
-    /// Requests since the last that asked for a completion.
-    silent: u32,
-    /// Descriptors that are free. Only the user's thread takes from the pool and gives back to it.
-    free: Vec<OwnedDesc>,
+    /// The last that asked for a completion.
+    signalled: u32,
+    /// Requests up to this one are posted without a look at the queue.
+    run_end: u32,
+    /// Buffers that are free. Only the user's thread takes from the pool and gives back to it.
+    free: Vec<Buffer>,
     lingering: VecDeque<Lingering>,
     /// Address handles that requests may still use.
     old_ways: VecDeque<(u32, Way)>,
@@ -103,12 +138,14 @@ impl Sender {
         Sender {
             pair,
             request: Request::new(),
+            run: Request::inline_datagram(QKEY),
             caps,
             depth,
             moderation: MODERATION.min(depth / 4),
             posted: 0,
             retired: 0,
-            silent: 0,
+            signalled: 0,
+            run_end: 0,
             free: Vec::new(),
             lingering: VecDeque::new(),
             old_ways: VecDeque::new(),
@@ -120,24 +157,34 @@ impl Sender {
         self.posted.wrapping_sub(self.retired)
     }
 
-    /// Whether a user's packet can be posted: some of the queue is left for what the transport needs itself.
-    #[inline]
-    pub fn has_room(&self) -> bool {
-        self.under_way() < self.depth - self.depth / 8
+    /// How many packets of users can be posted: some of the queue is left for what the transport needs itself.
+    fn room(&self) -> u32 {
+        (self.depth - self.depth / 8).saturating_sub(self.under_way())
     }
 
-    /// A free descriptor for a packet, on the user's thread.
+    /// Whether a user's packet can be posted.
     #[inline]
-    pub fn descriptor(&mut self, pool: &DescPool) -> Result<OwnedDesc> {
+    pub fn has_room(&self) -> bool {
+        self.room() > 0
+    }
+
+    /// A free buffer for a packet, on the user's thread.
+    #[inline]
+    pub fn buffer(&mut self, pool: &DescPool) -> Result<Buffer> {
         match self.free.pop() {
-            Some(desc) => Ok(desc),
-            None => Ok(pool.get_registered()?.own()),
+            Some(buffer) => Ok(buffer),
+            None => Ok(Buffer::new(pool.get_registered()?.own())),
         }
     }
 
-    /// A descriptor that was not used.
-    pub fn give_back(&mut self, desc: OwnedDesc) {
-        self.free.push(desc);
+    /// A buffer that was not used.
+    pub fn give_back(&mut self, buffer: Buffer) {
+        self.free.push(buffer);
+    }
+
+    /// What a place for packets has kept.
+    pub fn recycle(&mut self, packet: Packet) {
+        self.free.extend(packet.buffer);
     }
 
     /// Posts a list of entries: `first` and `rest`.
@@ -153,8 +200,7 @@ impl Sender {
         signal: bool,
     ) -> Result<()> {
         let number = self.posted.wrapping_add(1);
-        let silent = self.silent + 1;
-        let signal = signal || silent >= self.moderation;
+        let signal = signal || number.wrapping_sub(self.signalled) >= self.moderation;
         let flags = flags | if signal { IBV_SEND_SIGNALED } else { 0 };
         // SAFETY: nobody else has it, as this is borrowed alone.
         let parts = unsafe { self.request.parts() };
@@ -175,8 +221,20 @@ impl Sender {
             return Err(refused(&e));
         }
         self.posted = number;
-        self.silent = if signal { 0 } else { silent };
+        if (number.wrapping_sub(self.run_end) as i32) > 0 {
+            self.run_end = number;
+        }
+        if signal {
+            self.signalled = number;
+        }
         Ok(())
+    }
+
+    /// Finds out how many of the next packets are posted without a look at the queue, and without a completion.
+    fn start_run(&mut self) {
+        let silent = self.posted.wrapping_sub(self.signalled) + 1;
+        let run = self.moderation.saturating_sub(silent).min(self.room());
+        self.run_end = self.posted.wrapping_add(run);
     }
 
     /// Whether the device has sent everything.
@@ -196,10 +254,13 @@ impl Sender {
     }
 
     /// Posts a packet.
-    #[inline(always)]
+    #[inline]
     fn transmit(&mut self, way: &Way, packet: &mut Packet, again: bool) -> Result<()> {
-        let (at, len) = (packet.desc.payload(), usize::from(packet.len));
-        let first = ops::entry(at, len, packet.desc.key());
+        let Some(buffer) = &packet.buffer else {
+            return Err(Status::NO_RESOURCE);
+        };
+        let len = usize::from(packet.len);
+        let first = ops::entry(buffer.at, len, buffer.desc.key());
         if packet.has_user() {
             return self.transmit_user(way, packet, first);
         }
@@ -225,36 +286,93 @@ impl Sender {
     }
 
     /// Sends a new packet of a connection that is connected.
-    #[inline(always)]
+    #[inline]
     pub fn send(
         &mut self,
         conn: &mut Conn,
         id: u8,
-        mut packet: Packet,
+        packet: Packet,
         now: u32,
         limits: &super::window::Limits,
     ) -> Result<()> {
         let Some(way) = &conn.way else {
+            self.recycle(packet);
             return Err(Status::NO_RESOURCE);
         };
         let ask = conn.tx.shall_ask(limits);
         let (ack, held) = conn.rx.state();
-        packet.write_header(Header {
-            id,
-            to: conn.peer,
-            ask,
-            psn: conn.tx.next_psn(),
-            ack,
-        });
-        if let Err(e) = self.transmit(way, &mut packet, false) {
-            self.free.push(packet.desc);
+        let psn = conn.tx.next_psn();
+        let place = conn.tx.place();
+        let former = core::mem::replace(place, packet);
+        self.free.extend(former.buffer);
+        if let Some(buffer) = &place.buffer {
+            buffer.write_header(Header {
+                id,
+                to: conn.peer,
+                ask,
+                psn,
+                ack,
+            });
+        }
+        if let Err(e) = self.transmit(way, place, false) {
+            place.operation = None;
             return Err(e);
         }
-        conn.tx.push(now, packet, ask);
+        let release = place.needs_release();
+        conn.tx.push(now, ask, release);
         if held == 0 {
             conn.ack_due = false;
         }
+        conn.tx.start_run(limits);
+        self.start_run();
         Ok(())
+    }
+
+    /// Sends a packet of `len` bytes of payload, which `fill` writes, if that needs no more than to be posted; `false` where it
+    /// needs more and was not sent. It has to fit into inline data.
+    #[inline(always)]
+    pub fn send_run(
+        &mut self,
+        conn: &mut Conn,
+        (id, len): (u8, usize),
+        now: u32,
+        fill: impl FnOnce(*mut u8),
+    ) -> Result<bool> {
+        if self.posted == self.run_end {
+            return Ok(false);
+        }
+        let psn = conn.tx.next_psn();
+        let Some(packet) = conn.tx.run_place(|packet| packet.buffer.is_some()) else {
+            return Ok(false);
+        };
+        let (Some(buffer), Some(way)) = (&packet.buffer, &conn.way) else {
+            return Ok(false);
+        };
+        fill(buffer.payload());
+        let (ack, held) = conn.rx.state();
+        buffer.write_header(Header {
+            id,
+            to: conn.peer,
+            ask: false,
+            psn,
+            ack,
+        });
+        let len = HEADER_LEN + len;
+        packet.len = len as u16;
+        // SAFETY: nobody else has it, as this is borrowed alone.
+        let parts = unsafe { self.run.parts() };
+        let request = parts.to(way.handle.raw(), way.queue_pair, (buffer.at, len));
+        // SAFETY: inline data; the connection keeps the address handle, and `old_ways` when it is gone.
+        if let Err(code) = unsafe { self.pair.try_post(request) } {
+            self.run_end = self.posted;
+            return Err(refused(&refusal(code)));
+        }
+        self.posted = self.posted.wrapping_add(1);
+        conn.tx.push_run(now);
+        if held == 0 {
+            conn.ack_due = false;
+        }
+        Ok(true)
     }
 
     /// Sends packets again that are lost, as many as the windows allow.
@@ -268,14 +386,15 @@ impl Sender {
             let Some((psn, packet)) = conn.tx.next_lost() else {
                 return;
             };
-            let header = packet.header();
-            packet.write_header(Header {
-                to: conn.peer,
-                ask: true,
-                psn,
-                ack,
-                ..header
-            });
+            if let Some(buffer) = &packet.buffer {
+                buffer.write_header(Header {
+                    to: conn.peer,
+                    ask: true,
+                    psn,
+                    ack,
+                    ..buffer.header()
+                });
+            }
             if self.transmit(&way, packet, true).is_err() {
                 // It was logged; the timer tries again.
                 return;
@@ -309,25 +428,21 @@ impl Sender {
     }
 
     /// A packet is acknowledged, or given up: it ends now, or when the device reads it no more.
-    #[inline(always)]
+    #[inline]
     pub fn release(
         &mut self,
         conn: ConnId,
         lingering: &mut u32,
-        packet: Packet,
+        packet: &mut Packet,
         result: Result<()>,
     ) {
-        if !packet.is_read && packet.operation.is_none() {
-            self.free.push(packet.desc);
+        let is_read = packet.is_read && (self.retired.wrapping_sub(packet.posted) as i32) < 0;
+        if !is_read && packet.operation.is_none() {
+            packet.is_read = false;
             return;
         }
-        self.end(conn, lingering, packet, result);
-    }
-
-    /// As `release`, of a packet that the device may read or that an operation ends with.
-    #[inline(never)]
-    fn end(&mut self, conn: ConnId, lingering: &mut u32, packet: Packet, result: Result<()>) {
-        if !packet.is_read || (self.retired.wrapping_sub(packet.posted) as i32) >= 0 {
+        let packet = core::mem::take(packet);
+        if !is_read {
             self.finish(packet, result);
             return;
         }
@@ -340,12 +455,12 @@ impl Sender {
     }
 
     fn finish(&mut self, packet: Packet, result: Result<()>) {
-        if let Some(operation) = packet.operation
+        if let Some(operation) = &packet.operation
             && !operation.comp.is_none()
         {
             self.done.push_back((operation.comp, result));
         }
-        self.free.push(packet.desc);
+        self.recycle(packet);
     }
 
     /// The way of a connection that is gone.

@@ -112,7 +112,8 @@ impl Engine {
                 if conn.ack_due {
                     self.sender.acknowledge(conn, false);
                 }
-                conn.tx.rest();
+                let sender = &mut self.sender;
+                conn.tx.rest(|packet| sender.recycle(packet));
                 !conn.tx.is_empty() || conn.ack_due
             }
             State::New | State::Cancelled | State::Failed(_) => false,

@@ -36,8 +36,9 @@ pub struct Limits {
     pub backoff: f32,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Fate {
+    #[default]
     InFlight,
     /// The receiver holds it.
     Held,
@@ -45,12 +46,19 @@ enum Fate {
     Lost,
 }
 
+/// A place for a packet. Between two packets it is as new, but for what `item` keeps.
+#[derive(Default)]
 struct Entry<T> {
     item: T,
     /// Number of the last transmission of this packet, among all of the connection.
     order: u32,
     fate: Fate,
+    /// It was not always in flight, or has to be released.
+    is_odd: bool,
 }
+
+/// Places of a window that is used.
+const FIRST_PLACES: usize = 4;
 
 /// An acknowledgement that no receiver sends.
 #[derive(Debug, PartialEq, Eq)]
@@ -66,21 +74,26 @@ pub enum Expiry {
     Dead,
 }
 
-/// Packets on their way to a peer.
+/// Packets on their way to a peer. Those that are sent once, arrive in order and need no release are gone with a few
+/// numbers: nothing is done for each.
 pub struct SendWindow<T> {
-    /// From the oldest that is not acknowledged to the newest.
-    entries: VecDeque<Entry<T>>,
-    /// PSN of the next new packet.
+    /// The packet with PSN `i` is at `i` modulo their number, a power of two; or there are none.
+    places: Box<[Entry<T>]>,
+    /// PSN of the oldest packet that is not acknowledged, and of the next new one.
+    oldest: u16,
     next: u16,
-    in_flight: u16,
+    /// Packets before this PSN need no look at the window and ask for nothing.
+    run_end: u16,
+    held: u16,
     lost: u16,
+    odd: u16,
     window: u16,
     /// Below it the window grows fast.
     threshold: u16,
     /// Packets that were acknowledged since the window grew last.
     growth: u16,
-    /// Packets since the last that asked for an acknowledgement.
-    unasked: u16,
+    /// The PSN behind the last packet that asked for an acknowledgement.
+    asked: u16,
     /// Transmissions so far.
     order: u32,
     /// The last transmission that is known to have arrived.
@@ -99,18 +112,21 @@ fn is_after(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) > 0
 }
 
-impl<T> SendWindow<T> {
+impl<T: Default> SendWindow<T> {
     /// A window whose first packet has this PSN.
     pub fn new(first: u16) -> SendWindow<T> {
         SendWindow {
-            entries: VecDeque::new(),
+            places: Box::default(),
+            oldest: first,
             next: first,
-            in_flight: 0,
+            run_end: first,
+            held: 0,
             lost: 0,
+            odd: 0,
             window: FIRST_WINDOW,
             threshold: FIRST_THRESHOLD,
             growth: 0,
-            unasked: 0,
+            asked: first,
             order: 0,
             arrived: 0,
             narrowed: 0,
@@ -120,16 +136,30 @@ impl<T> SendWindow<T> {
         }
     }
 
+    #[inline]
+    fn len(&self) -> u16 {
+        self.next.wrapping_sub(self.oldest)
+    }
+
+    #[inline]
+    fn in_flight(&self) -> u16 {
+        self.len() - self.lost - self.held
+    }
+
+    #[inline]
+    fn unasked(&self) -> u16 {
+        self.next.wrapping_sub(self.asked)
+    }
+
     /// Whether a new packet may be sent now.
     #[inline]
     pub fn has_room(&self, limits: &Limits) -> bool {
-        self.lost == 0
-            && self.in_flight < self.window
-            && self.entries.len() < usize::from(limits.window)
+        self.lost == 0 && self.in_flight() < self.window && self.len() < limits.window
     }
 
+    #[inline]
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.oldest == self.next
     }
 
     /// The PSN of the next new packet.
@@ -141,97 +171,180 @@ impl<T> SendWindow<T> {
     /// The PSN of the oldest packet that is not acknowledged; that of the next one if there is none.
     #[inline]
     pub fn oldest(&self) -> u16 {
-        self.next.wrapping_sub(self.entries.len() as u16)
+        self.oldest
     }
 
     /// Whether the next new packet shall ask for an acknowledgement: a few times a window, and when the window is full.
     #[inline]
     pub fn shall_ask(&self, limits: &Limits) -> bool {
         let window = self.window.min(limits.window);
-        self.unasked + 1 >= window.div_ceil(4) || self.in_flight + 1 >= window
+        self.unasked() + 1 >= window.div_ceil(4) || self.in_flight() + 1 >= window
     }
 
     /// Whether the newest packet has asked for an acknowledgement.
     pub fn has_asked(&self) -> bool {
-        self.unasked == 0
+        self.unasked() == 0
     }
 
     /// The peer was asked for an acknowledgement of all packets so far.
     pub fn note_asked(&mut self) {
-        self.unasked = 0;
+        self.asked = self.next;
     }
 
-    /// A new packet was sent, with `next_psn`; `asked`: it asks for an acknowledgement.
-    #[inline]
-    pub fn push(&mut self, now: u32, item: T, asked: bool) {
-        if self.entries.is_empty() {
-            self.heard = now;
-            self.expires = now.wrapping_add(self.timeout);
+    /// Where a packet is.
+    #[inline(always)]
+    fn place_of(&self, psn: u16) -> usize {
+        usize::from(psn) & self.places.len().wrapping_sub(1)
+    }
+
+    #[inline(always)]
+    fn entry(&mut self, psn: u16) -> Option<&mut Entry<T>> {
+        let at = self.place_of(psn);
+        self.places.get_mut(at)
+    }
+
+    /// The place of the next packet, with what `item` has kept of the last one there.
+    pub fn place(&mut self) -> &mut T {
+        if usize::from(self.len()) == self.places.len() {
+            self.set_places((2 * self.places.len()).max(FIRST_PLACES), |_| {});
+        }
+        let at = self.place_of(self.next);
+        &mut self.places[at].item
+    }
+
+    /// Makes places for `count` packets, no fewer than are under way. What the others have kept is handed to `each`.
+    #[cold]
+    fn set_places(&mut self, count: usize, each: impl FnMut(T)) {
+        let mut places: Box<[Entry<T>]> = (0..count).map(|_| Entry::default()).collect();
+        let mut psn = self.oldest;
+        while psn != self.next {
+            let at = self.place_of(psn);
+            places[usize::from(psn) & (count - 1)] = core::mem::take(&mut self.places[at]);
+            psn = psn.wrapping_add(1);
+        }
+        let former = core::mem::replace(&mut self.places, places);
+        former.into_iter().map(|entry| entry.item).for_each(each);
+        self.stop_run();
+    }
+
+    /// The packet in `place` was sent, with `next_psn`. `asked`: it asks for an acknowledgement; `release`: it has to be
+    /// released when it has arrived.
+    pub fn push(&mut self, now: u32, asked: bool, release: bool) {
+        if self.is_empty() {
+            self.start_timer(now);
         }
         self.order = self.order.wrapping_add(1);
-        self.entries.push_back(Entry {
-            item,
-            order: self.order,
-            fate: Fate::InFlight,
-        });
+        let order = self.order;
+        if let Some(entry) = self.entry(self.next) {
+            entry.order = order;
+            entry.is_odd = release;
+        }
+        self.odd += u16::from(release);
         self.next = self.next.wrapping_add(1);
-        self.in_flight += 1;
-        self.unasked = if asked { 0 } else { self.unasked + 1 };
+        if asked {
+            self.asked = self.next;
+        }
     }
 
-    /// The peer, which expects the packet `expected` next, was heard. Whether that is nothing new, and nothing has to be sent
-    /// again.
-    #[inline(always)]
-    pub fn hears_nothing_new(&mut self, now: u32, expected: u16) -> bool {
-        let is_known = expected == self.oldest() && self.lost == 0;
-        if is_known {
-            self.heard = now;
+    /// Finds out how many of the next packets need no look at the window: see `run_place`.
+    pub fn start_run(&mut self, limits: &Limits) {
+        self.stop_run();
+        if self.lost != 0 {
+            return;
         }
-        is_known
+        let window = self.window.min(limits.window);
+        let places = self.places.len() - usize::from(self.len());
+        let silent = window.div_ceil(4).saturating_sub(self.unasked() + 1);
+        let room = window.saturating_sub(self.in_flight() + 1);
+        let most = limits.window.saturating_sub(self.len());
+        let run = silent.min(room).min(most).min(places as u16);
+        self.run_end = self.next.wrapping_add(run);
+    }
+
+    /// The next packet needs a look at the window.
+    #[inline]
+    pub fn stop_run(&mut self) {
+        self.run_end = self.next;
+    }
+
+    /// As `place`, for a packet that is transmitted and pushed by `push_run`. `None`: it is not one of a run, or what
+    /// the place has kept is not usable.
+    #[inline(always)]
+    pub fn run_place(&mut self, is_usable: impl FnOnce(&T) -> bool) -> Option<&mut T> {
+        if self.next == self.run_end {
+            return None;
+        }
+        let at = self.place_of(self.next);
+        let entry = self.places.get_mut(at)?;
+        if !is_usable(&entry.item) {
+            return None;
+        }
+        self.order = self.order.wrapping_add(1);
+        entry.order = self.order;
+        Some(&mut entry.item)
+    }
+
+    /// As `push`, of a packet that asks for nothing and needs no release.
+    #[inline(always)]
+    pub fn push_run(&mut self, now: u32) {
+        if self.is_empty() {
+            self.start_timer(now);
+        }
+        self.next = self.next.wrapping_add(1);
+    }
+
+    /// The first packet is sent after none was under way.
+    fn start_timer(&mut self, now: u32) {
+        self.heard = now;
+        self.expires = now.wrapping_add(self.timeout);
+    }
+
+    /// Whether it is known that the peer expects the packet `expected` next, and nothing has to be sent again.
+    #[inline(always)]
+    pub fn is_known(&self, expected: u16) -> bool {
+        expected == self.oldest && self.lost == 0
+    }
+
+    /// The peer was heard.
+    #[inline(always)]
+    pub fn hears(&mut self, now: u32) {
+        self.heard = now;
     }
 
     /// The peer expects the packet `expected` next and holds those of `held`: bit `i` is PSN `expected + 1 + i`. Packets
-    /// that arrived for good are handed to `release`, in order.
+    /// that arrived for good are handed to `release`, in order, those of which it was said.
     pub fn acknowledge(
         &mut self,
         now: u32,
         limits: &Limits,
         (expected, held): (u16, u64),
-        mut release: impl FnMut(T),
+        release: impl FnMut(&mut T),
     ) -> Result<(), Malformed> {
-        let count = expected.wrapping_sub(self.oldest());
-        if usize::from(count) > self.entries.len() {
+        let count = expected.wrapping_sub(self.oldest);
+        if count > self.len() {
             // Older than what is known, or of packets that were never sent.
-            let age = self.oldest().wrapping_sub(expected);
+            let age = self.oldest.wrapping_sub(expected);
             if age >= 1 << 15 {
                 return Err(Malformed);
             }
             self.heard = now;
             return Ok(());
         }
-        let behind = self.entries.len() - usize::from(count);
-        if held != 0 && (u64::BITS - held.leading_zeros()) as usize >= behind.max(1) {
+        let behind = self.len() - count;
+        if held != 0 && (u64::BITS - held.leading_zeros()) >= u32::from(behind.max(1)) {
             return Err(Malformed);
         }
         self.heard = now;
-        let mut arrived = 0;
-        for _ in 0..count {
-            let Some(entry) = self.entries.pop_front() else {
-                break;
-            };
-            arrived += self.leaves(entry.fate, entry.order);
-            release(entry.item);
-        }
+        let mut arrived = if self.odd == 0 {
+            self.leave_in_order(count)
+        } else {
+            self.leave_each(count, release)
+        };
         let mut rest = held;
         while rest != 0 {
             let bit = rest.trailing_zeros();
             rest &= rest - 1;
-            let Some(entry) = self.entries.get_mut(1 + bit as usize) else {
-                break;
-            };
-            let (fate, order) = (entry.fate, entry.order);
-            entry.fate = Fate::Held;
-            arrived += self.leaves(fate, order);
+            arrived += self.hold(expected.wrapping_add(1 + bit as u16));
         }
         if arrived > 0 {
             self.timeout = FIRST_TIMEOUT;
@@ -244,18 +357,72 @@ impl<T> SendWindow<T> {
         Ok(())
     }
 
-    /// A packet has arrived: counts it off. 1, or 0 if that was known.
+    /// The oldest packets have arrived, and none is odd: their number.
     #[inline]
-    fn leaves(&mut self, fate: Fate, order: u32) -> u16 {
-        match fate {
-            Fate::InFlight => self.in_flight -= 1,
-            Fate::Lost => self.lost -= 1,
-            Fate::Held => return 0,
+    fn leave_in_order(&mut self, count: u16) -> u16 {
+        if count > 0 {
+            self.oldest = self.oldest.wrapping_add(count);
+            let last = self.oldest.wrapping_sub(1);
+            let order = self.entry(last).map_or(0, |entry| entry.order);
+            self.note_arrival(order);
         }
+        count
+    }
+
+    /// The oldest packets have arrived. How many of them was not known before.
+    #[inline(never)]
+    fn leave_each(&mut self, count: u16, mut release: impl FnMut(&mut T)) -> u16 {
+        let mut arrived = 0;
+        for _ in 0..count {
+            let oldest = self.oldest;
+            let Some(entry) = self.entry(oldest) else {
+                break;
+            };
+            let (fate, order) = (core::mem::take(&mut entry.fate), entry.order);
+            let is_odd = core::mem::take(&mut entry.is_odd);
+            if is_odd {
+                release(&mut entry.item);
+            }
+            self.odd -= u16::from(is_odd);
+            self.oldest = oldest.wrapping_add(1);
+            match fate {
+                Fate::InFlight => {}
+                Fate::Lost => self.lost -= 1,
+                Fate::Held => {
+                    self.held -= 1;
+                    continue;
+                }
+            }
+            self.note_arrival(order);
+            arrived += 1;
+        }
+        arrived
+    }
+
+    /// The receiver holds a packet: 1, or 0 if that was known.
+    fn hold(&mut self, psn: u16) -> u16 {
+        let Some(entry) = self.entry(psn) else {
+            return 0;
+        };
+        let (fate, order) = (entry.fate, entry.order);
+        entry.fate = Fate::Held;
+        let was_odd = core::mem::replace(&mut entry.is_odd, true);
+        match fate {
+            Fate::Held => return 0,
+            Fate::InFlight => {}
+            Fate::Lost => self.lost -= 1,
+        }
+        self.held += 1;
+        self.odd += u16::from(!was_odd);
+        self.note_arrival(order);
+        1
+    }
+
+    #[inline]
+    fn note_arrival(&mut self, order: u32) {
         if is_after(order, self.arrived) {
             self.arrived = order;
         }
-        1
     }
 
     #[inline]
@@ -274,24 +441,41 @@ impl<T> SendWindow<T> {
         }
     }
 
+    /// Whether a packet in flight counts as lost if `is_lost` says so of its transmission.
+    fn lose(&mut self, psn: u16, is_lost: impl FnOnce(u32) -> bool) -> bool {
+        let Some(entry) = self.entry(psn) else {
+            return false;
+        };
+        if entry.fate != Fate::InFlight || !is_lost(entry.order) {
+            return false;
+        }
+        entry.fate = Fate::Lost;
+        let was_odd = core::mem::replace(&mut entry.is_odd, true);
+        self.lost += 1;
+        self.odd += u16::from(!was_odd);
+        true
+    }
+
     /// Packets that were overtaken are lost.
     #[cold]
     fn find_losses(&mut self, held: u64) {
-        let until = (u64::BITS - held.leading_zeros()) as usize + 1;
+        let until = (u64::BITS - held.leading_zeros()) as u16 + 1;
+        let (arrived, narrowed) = (self.arrived, self.narrowed);
         let mut found = false;
-        for entry in self.entries.iter_mut().take(until) {
-            let overtaken = self.arrived.wrapping_sub(entry.order) as i32;
-            if entry.fate == Fate::InFlight && overtaken >= REORDERING as i32 {
-                entry.fate = Fate::Lost;
-                self.in_flight -= 1;
-                self.lost += 1;
-                found |= is_after(entry.order, self.narrowed);
-            }
+        for i in 0..until.min(self.len()) {
+            let psn = self.oldest.wrapping_add(i);
+            let mut is_new = false;
+            let lost = self.lose(psn, |order| {
+                is_new = is_after(order, narrowed);
+                arrived.wrapping_sub(order) as i32 >= REORDERING as i32
+            });
+            found |= lost && is_new;
         }
         if found {
             self.narrow();
             self.window = self.threshold;
         }
+        self.stop_run();
     }
 
     fn narrow(&mut self) {
@@ -302,28 +486,34 @@ impl<T> SendWindow<T> {
 
     /// Takes a packet that has to be sent again, with its PSN; it counts as sent. `None`: there is none, or no room.
     pub fn next_lost(&mut self) -> Option<(u16, &mut T)> {
-        if self.lost == 0 || self.in_flight >= self.window {
+        if self.lost == 0 || self.in_flight() >= self.window {
             return None;
         }
-        let first = self.oldest();
-        let at = self.entries.iter().position(|e| e.fate == Fate::Lost)?;
+        let mut psn = self.oldest;
+        while self.entry(psn)?.fate != Fate::Lost {
+            psn = psn.wrapping_add(1);
+            if psn == self.next {
+                return None;
+            }
+        }
         self.lost -= 1;
-        self.in_flight += 1;
         self.order = self.order.wrapping_add(1);
-        let entry = self.entries.get_mut(at)?;
+        let order = self.order;
+        let entry = self.entry(psn)?;
         entry.fate = Fate::InFlight;
-        entry.order = self.order;
-        Some((first.wrapping_add(at as u16), &mut entry.item))
+        entry.order = order;
+        Some((psn, &mut entry.item))
     }
 
     /// Whether packets have to be sent again.
+    #[inline]
     pub fn has_lost(&self) -> bool {
         self.lost > 0
     }
 
     /// Looks at the time.
     pub fn expire(&mut self, now: u32, limits: &Limits) -> Expiry {
-        if self.entries.is_empty() {
+        if self.is_empty() {
             return Expiry::Nothing;
         }
         if now.wrapping_sub(self.heard) > limits.timeout && !is_after(self.heard, now) {
@@ -336,29 +526,38 @@ impl<T> SendWindow<T> {
         self.window = MIN_WINDOW;
         self.timeout = longer(self.timeout, limits.backoff);
         self.expires = now.wrapping_add(self.timeout);
-        for entry in &mut self.entries {
-            if entry.fate == Fate::InFlight {
-                entry.fate = Fate::Lost;
-                self.in_flight -= 1;
-                self.lost += 1;
-            }
+        let mut psn = self.oldest;
+        while psn != self.next {
+            self.lose(psn, |_| true);
+            psn = psn.wrapping_add(1);
         }
+        self.stop_run();
         Expiry::Resend
     }
 
-    /// Nothing is under way and nothing will be for a while: the memory of the entries is freed.
-    pub fn rest(&mut self) {
-        if self.entries.is_empty() {
-            self.entries = VecDeque::new();
+    /// A while has passed: half of the places are freed if few are used, all of them if none is. What they have kept is handed to
+    /// `each`.
+    pub fn rest(&mut self, each: impl FnMut(T)) {
+        let (used, count) = (usize::from(self.len()), self.places.len());
+        if used == 0 && count > 0 {
+            self.set_places(0, each);
+        } else if used < count / 4 {
+            self.set_places(count / 2, each);
         }
     }
 
     /// Gives all packets up, in order.
-    pub fn take_all(&mut self) -> impl Iterator<Item = T> {
-        (self.in_flight, self.lost) = (0, 0);
-        core::mem::take(&mut self.entries)
-            .into_iter()
-            .map(|entry| entry.item)
+    pub fn take_all(&mut self, mut each: impl FnMut(&mut T)) {
+        while !self.is_empty() {
+            let oldest = self.oldest;
+            if let Some(entry) = self.entry(oldest) {
+                (entry.fate, entry.is_odd) = (Fate::InFlight, false);
+                each(&mut entry.item);
+            }
+            self.oldest = oldest.wrapping_add(1);
+        }
+        (self.held, self.lost, self.odd) = (0, 0, 0);
+        self.stop_run();
     }
 }
 

@@ -74,6 +74,10 @@ fn run(seed: u64, weather: Weather, count: u32) -> (u32, u32) {
     let mut rx = ReceiveWindow::new(first);
     let start = rng.below(usize::MAX) as u32;
     let (mut sent, mut released, mut delivered) = (0, 0, 0);
+    // Some packets have to be released.
+    let every = [None, Some(1), Some(3), Some(100)][rng.below(4)];
+    let is_special = |item: u32| every.is_some_and(|n| item.is_multiple_of(n));
+    let (mut specials, mut next_release) = (0, 0);
     let (mut transmissions, mut ack_due, mut at_once) = (0, false, false);
     for tick in 0..200_000u32 {
         let now = start.wrapping_add(tick);
@@ -91,12 +95,18 @@ fn run(seed: u64, weather: Weather, count: u32) -> (u32, u32) {
                     ack_due = true;
                 }
                 Wire::Ack { expected, held } => {
-                    let ok = tx.acknowledge(now, &LIMITS, (expected, held), |item: u32| {
-                        assert_eq!(item, released, "seed {seed}: released in order, once");
-                        assert!(item < delivered, "seed {seed}: released before it arrived");
-                        released += 1;
+                    let before = tx.oldest();
+                    let ok = tx.acknowledge(now, &LIMITS, (expected, held), |item: &mut u32| {
+                        assert!(*item >= next_release, "seed {seed}: in order, once");
+                        assert!(*item < delivered, "seed {seed}: released before it arrived");
+                        specials += u32::from(is_special(*item));
+                        next_release = *item + 1;
                     });
                     assert_eq!(ok, Ok(()), "seed {seed}");
+                    released += u32::from(tx.oldest().wrapping_sub(before));
+                    assert!(released <= delivered, "seed {seed}");
+                    let due = every.map_or(0, |n| released.div_ceil(n));
+                    assert_eq!(specials, due, "seed {seed}: each is released");
                 }
             }
         }
@@ -120,7 +130,16 @@ fn run(seed: u64, weather: Weather, count: u32) -> (u32, u32) {
         }
         while sent < count && tx.has_room(&LIMITS) {
             let (psn, ask) = (tx.next_psn(), tx.shall_ask(&LIMITS));
-            tx.push(now, sent, ask);
+            let special = is_special(sent);
+            if let Some(place) = tx.run_place(|_| !special) {
+                assert!(!ask, "seed {seed}: a packet of a run asks for nothing");
+                *place = sent;
+                tx.push_run(now);
+            } else {
+                *tx.place() = sent;
+                tx.push(now, ask, special);
+                tx.start_run(&LIMITS);
+            }
             transmissions += 1;
             network.send(
                 now,
@@ -132,6 +151,12 @@ fn run(seed: u64, weather: Weather, count: u32) -> (u32, u32) {
             );
             sent += 1;
         }
+        let mut in_run = false;
+        tx.run_place(|_| {
+            in_run = true;
+            false
+        });
+        assert!(!in_run || tx.has_room(&LIMITS), "seed {seed}");
         if released == count {
             assert!(tx.is_empty() && delivered == count);
             return (tick, transmissions);
@@ -182,7 +207,8 @@ fn losses_cost_little_more_than_what_was_lost() {
 fn a_silent_peer_is_dead_after_the_timeout_and_gets_few_packets() {
     let mut tx = SendWindow::new(0);
     for i in 0..30 {
-        tx.push(10, i, false);
+        *tx.place() = i;
+        tx.push(10, false, false);
     }
     let (mut again, mut died) = (0, None);
     for now in 10..5000 {
@@ -200,7 +226,9 @@ fn a_silent_peer_is_dead_after_the_timeout_and_gets_few_packets() {
     }
     assert_eq!(died, Some(10 + 3001));
     assert!((10..100).contains(&again), "{again}");
-    assert_eq!(tx.take_all().count(), 30);
+    let mut given_up = Vec::new();
+    tx.take_all(|i| given_up.push(*i));
+    assert_eq!(given_up, (0..30).collect::<Vec<_>>());
     assert!(tx.is_empty() && tx.next_lost().is_none());
 }
 
@@ -208,24 +236,64 @@ fn a_silent_peer_is_dead_after_the_timeout_and_gets_few_packets() {
 #[test]
 fn a_peer_that_answers_is_alive() {
     let mut tx = SendWindow::new(7);
-    tx.push(0, (), true);
+    tx.place();
+    tx.push(0, true, true);
     for now in 0..20_000 {
         assert_ne!(tx.expire(now, &LIMITS), Expiry::Dead);
         while tx.next_lost().is_some() {}
         if now % 1000 == 0 {
-            assert_eq!(tx.acknowledge(now, &LIMITS, (7, 0), |()| ()), Ok(()));
+            assert_eq!(
+                tx.acknowledge(now, &LIMITS, (7, 0), |()| panic!(
+                    "nothing was acknowledged"
+                )),
+                Ok(())
+            );
         }
     }
     assert!(!tx.is_empty());
 }
 
 #[test]
+fn a_window_keeps_its_places_until_it_rests() {
+    let mut tx = SendWindow::<Option<u16>>::new(65_000);
+    for round in 0..100u16 {
+        for _ in 0..20 {
+            // The places are used in turn, and there are no more than a power of two.
+            let kept = tx.place();
+            assert!(round < 2 || kept.is_some());
+            *kept = Some(round);
+            tx.push(0, false, false);
+        }
+        let none = |_: &mut _| panic!("none has to be released");
+        let expected = tx.next_psn();
+        assert_eq!(tx.acknowledge(0, &LIMITS, (expected, 0), none), Ok(()));
+        assert!(tx.is_empty());
+    }
+    // With few under way half of the places go, without any all.
+    let mut kept = 0;
+    for left in [16, 8] {
+        *tx.place() = Some(left);
+        tx.push(0, false, false);
+        tx.rest(|place| kept += usize::from(place.is_some()));
+    }
+    assert_eq!(kept, 31);
+    let mut given_up = Vec::new();
+    tx.take_all(|place| given_up.push(*place));
+    assert_eq!(given_up, [Some(16), Some(8)]);
+    tx.rest(|place| kept += usize::from(place.is_some()));
+    assert_eq!(kept, 33);
+    tx.rest(|_| panic!("there is no place any more"));
+    assert_eq!(*tx.place(), None);
+}
+
+#[test]
 fn claims_that_cannot_be_true_change_nothing() {
     let mut tx = SendWindow::new(65_530);
     for i in 0..10u32 {
-        tx.push(0, i, false);
+        *tx.place() = i;
+        tx.push(0, false, true);
     }
-    let none = |_| panic!("nothing was acknowledged");
+    let none = |_: &mut u32| panic!("nothing was acknowledged");
     // Beyond the last packet; held packets that were never sent.
     for (expected, held) in [(5u16, 0), (100, 0), (65_530, 1 << 9), (4, 1), (3, u64::MAX)] {
         let claim = (expected, held);
@@ -242,7 +310,7 @@ fn claims_that_cannot_be_true_change_nothing() {
     for _ in 0..10_000 {
         let claim = (rng.below(1 << 16) as u16, rng.below(usize::MAX) as u64);
         let _ = tx.acknowledge(1, &LIMITS, claim, |i| {
-            assert_eq!(i, released);
+            assert_eq!(*i, released);
             released += 1;
         });
         while tx.next_lost().is_some() {}
