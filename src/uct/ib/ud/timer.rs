@@ -13,6 +13,9 @@ use std::sync::Weak;
 /// Ticks in which the timer has looked at every passive connection.
 const SWEEP: usize = 100;
 
+/// Ticks between two calls of the timer, unless the process stood still.
+const MOST_TICKS: u32 = 2;
+
 /// What the timer calls.
 pub fn tick(shared: &Weak<Shared>) {
     if let Some(shared) = shared.upgrade() {
@@ -22,10 +25,14 @@ pub fn tick(shared: &Weak<Shared>) {
 
 impl Engine {
     fn tick(&mut self) {
+        let before = self.now;
         self.read_clock();
-        if core::mem::take(&mut self.polled) {
+        let polled = core::mem::take(&mut self.polled);
+        if polled {
             self.attended = self.now;
-        } else {
+        }
+        // Of a process that stood still nobody has looked at what came meanwhile: it comes before what counts as lost.
+        if !polled || self.now.wrapping_sub(before) > MOST_TICKS {
             self.poll_unattended();
         }
         if self.domain.watch.has_failed() {
