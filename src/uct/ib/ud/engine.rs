@@ -35,6 +35,9 @@ const MAX_PASSIVE: usize = 1 << 16;
 const MAX_REPLIED: usize = 4096;
 const REPLIED_AGE: u32 = 100;
 
+/// Up to so many connections keep the memory of their packets until they are at rest.
+pub const MAX_KEEPING: usize = 64;
+
 /// Received datagrams that were dropped, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dropped {
@@ -400,7 +403,7 @@ impl Engine {
         let (sender, lingering) = (&mut self.sender, &mut conn.lingering);
         conn.tx
             .take_all(|packet| sender.release(id, lingering, packet, Err(status)));
-        conn.tx.rest(|packet| sender.recycle(packet));
+        conn.tx.free(|packet| sender.recycle(packet));
         for (_, comp) in conn.flushes.drain(..) {
             self.sender.done.push_back((comp, Err(status)));
         }

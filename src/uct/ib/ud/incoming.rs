@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::conn::{Conn, Owner, RequestKey, State};
-use super::engine::Engine;
+use super::engine::{Engine, MAX_KEEPING};
 use super::iface::UdIface;
 use super::receiver::Received;
 use super::window::Arrival;
@@ -152,6 +152,7 @@ impl Engine {
     /// What a packet says of those that were sent; whether it can be true.
     #[inline(never)]
     fn acknowledged(&mut self, header: Header, held: u64) -> bool {
+        let many = self.conns.len() > MAX_KEEPING;
         let Some(conn) = self.conns.get(header.to) else {
             return true;
         };
@@ -171,6 +172,8 @@ impl Engine {
         }
         if conn.tx.has_lost() {
             self.sender.resend(conn);
+        } else if many {
+            conn.tx.free(|packet| self.sender.recycle(packet));
         }
         true
     }

@@ -120,8 +120,8 @@ impl Engine {
                     self.sender.acknowledge(conn, false);
                 }
                 let sender = &mut self.sender;
-                conn.tx.rest(|packet| sender.recycle(packet));
-                !conn.tx.is_empty() || conn.ack_due
+                let rests = conn.tx.rest(|packet| sender.recycle(packet));
+                !rests || conn.ack_due
             }
             State::New | State::Cancelled | State::Failed(_) => false,
         }

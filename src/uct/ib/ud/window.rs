@@ -94,6 +94,8 @@ pub struct SendWindow<T> {
     growth: u16,
     /// The PSN behind the last packet that asked for an acknowledgement.
     asked: u16,
+    /// The next PSN when the window was told last that a while has passed.
+    rested: u16,
     /// Transmissions so far.
     order: u32,
     /// The last transmission that is known to have arrived.
@@ -127,6 +129,7 @@ impl<T: Default> SendWindow<T> {
             threshold: FIRST_THRESHOLD,
             growth: 0,
             asked: first,
+            rested: first,
             order: 0,
             arrived: 0,
             narrowed: 0,
@@ -535,14 +538,24 @@ impl<T: Default> SendWindow<T> {
         Expiry::Resend
     }
 
-    /// A while has passed: half of the places are freed if few are used, all of them if none is. What they have kept is handed to
-    /// `each`.
-    pub fn rest(&mut self, each: impl FnMut(T)) {
-        let (used, count) = (usize::from(self.len()), self.places.len());
-        if used == 0 && count > 0 {
-            self.set_places(0, each);
+    /// A while has passed. If few packets were sent in it half of the places are freed, if there were none and none is under way
+    /// all of them; what they have kept is handed to `each`. Whether the window has none any more.
+    pub fn rest(&mut self, each: impl FnMut(T)) -> bool {
+        let (count, sent) = (self.places.len(), self.next.wrapping_sub(self.rested));
+        self.rested = self.next;
+        let used = usize::from(sent.max(self.len()));
+        if used == 0 {
+            self.free(each);
         } else if used < count / 4 {
             self.set_places(count / 2, each);
+        }
+        self.places.is_empty()
+    }
+
+    /// Frees the places if nothing is under way. What they have kept is handed to `each`.
+    pub fn free(&mut self, each: impl FnMut(T)) {
+        if self.is_empty() && !self.places.is_empty() {
+            self.set_places(0, each);
         }
     }
 
