@@ -435,7 +435,7 @@ impl RcEp {
         parts.one(ops::entry(copy.at(), size_of::<u64>(), copy.key()));
         let request = parts.atomic((value, None), (remote, rkey), IBV_SEND_SIGNALED);
         conn.note_next_read();
-        let work = copy.work(End::Word { to }, comp);
+        let work = copy.work(End::word(to), comp);
         // SAFETY: it is free; the buffer is part of the work.
         unsafe { RcEp::post_now(ep, (conn, face), request, work) }
     }
@@ -593,7 +593,7 @@ impl RcEp {
         let parts = unsafe { face.request.parts() };
         parts.one(ops::entry(copy.at(), size_of::<u64>(), copy.key()));
         let request = parts.atomic((operand, swap), (remote, rkey), 0);
-        let work = Some(copy.work(End::Word { to }, comp));
+        let work = Some(copy.work(End::word(to), comp));
         // SAFETY: the buffer is part of the work.
         unsafe { conn.post(face, request, Signal::Always, work) }?;
         conn.note_read();

@@ -195,7 +195,9 @@ impl RcIface {
     fn handle(face: &Face, completions: &[ibv_wc]) {
         let mut rest = completions.iter();
         while let Some(first) = rest.as_slice().first() {
-            if first.status == IBV_WC_SUCCESS
+            // Receives have even ids.
+            if first.wr_id & 1 != 0
+                && first.status == IBV_WC_SUCCESS
                 && let Some(work) = RcIface::complete(face, first.wr_id)
             {
                 rest.next();
@@ -209,12 +211,6 @@ impl RcIface {
     /// Handles the messages at the beginning, or one completion of another kind. Returns the rest.
     #[inline(never)]
     fn handle_other<'a>(face: &Face, mut rest: Iter<'a, ibv_wc>) -> Iter<'a, ibv_wc> {
-        if face.base.internal.recv_paused.get()
-            && let Some(first) = rest.next()
-        {
-            RcIface::handle_one(face, first);
-            return rest;
-        }
         let before = rest.as_slice().as_ptr();
         if log::enabled(log::Level::TraceData) {
             face.rx.deliver::<true>(face, &mut rest);

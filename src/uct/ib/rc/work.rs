@@ -6,6 +6,7 @@ use crate::ucs::{Result, Status};
 use crate::uct::api::{Completion, Unpack};
 use crate::uct::base::desc::DescPool;
 use core::cell::{Cell, RefCell, UnsafeCell};
+use core::ffi::c_void;
 use core::ptr::NonNull;
 
 /// What has to be done when a work request is complete, beside that the user is told.
@@ -19,14 +20,35 @@ pub enum End {
         unpack: Unpack,
         len: u32,
     },
-    /// The word that was there, for the user.
-    Word {
-        to: *mut u64,
-    },
     /// The owner's revocation epoch, read behind the user's data, which has to have this value.
     Epoch {
         value: u64,
     },
+}
+
+impl End {
+    /// The word that was there, for the user.
+    pub fn word(to: *mut u64) -> End {
+        let unpack = Unpack {
+            cb: store_word,
+            arg: to.cast(),
+        };
+        End::Bytes {
+            unpack,
+            len: size_of::<u64>() as u32,
+        }
+    }
+}
+
+/// Stores the word of an atomic.
+///
+/// # Safety
+/// `to` is writable for a word, which stands at `copy`.
+unsafe extern "C" fn store_word(to: *mut c_void, copy: *const c_void, _len: usize) {
+    // SAFETY: by the caller's promise.
+    let word = unsafe { copy.cast::<u64>().read_unaligned() };
+    // SAFETY: as above.
+    unsafe { to.cast::<u64>().write_unaligned(word) };
 }
 
 /// The work of a request under way, in the list of its connection, or a free one. A copy stands right behind it.
@@ -313,28 +335,22 @@ impl Done {
         let Node { end, comp, .. } = *unsafe { node.as_ref() };
         match end {
             End::Nothing => face.works.bare.push(node),
-            End::Word { to } => {
-                // SAFETY: a word has come to the copy, which is aligned.
-                let word = unsafe { copy_of(node).cast::<u64>().read() };
-                // SAFETY: the user's place is writable.
-                unsafe { to.write_unaligned(word) };
-                face.works.with_copy.push(node);
-            }
             End::Bytes { unpack, len } => {
                 // SAFETY: so many bytes have come.
                 unsafe { unpack.unpack_from(copy_of(node), len as usize) };
                 face.works.with_copy.push(node);
             }
-            End::Copied | End::Epoch { .. } => return self.finish_other(face),
+            _ => return self.finish_other(face),
         }
         comp.complete(Ok(()));
     }
 
+    /// The ends that are left: more of them in `finish` would be a table of jumps, which costs polls without any.
     #[inline(never)]
     fn finish_other(self, face: &Face) {
         let Done(node) = self;
         // SAFETY: a node that is in no list.
-        let Node { end, comp, .. } = *unsafe { node.as_ref() };
+        let &Node { end, comp, .. } = unsafe { node.as_ref() };
         let result = match end {
             End::Epoch { value } => {
                 // SAFETY: a word has come to the copy, which is aligned.
