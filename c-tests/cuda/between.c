@@ -110,6 +110,8 @@ static void load(place_t place, size_t offset, void *to, size_t length)
 /* Memory of pools counts as managed, unless it is told otherwise. */
 static int is_of_device(place_t place)
 {
+    const char *pools = getenv("UCX_CUDA_COPY_ASYNC_MEM_TYPE");
+
     switch (place) {
     case HOST:
     case MANAGED:
@@ -117,7 +119,7 @@ static int is_of_device(place_t place)
     case POOLED:
     case POOL_BY_FILE:
     case POOL_BY_BYTES:
-        return getenv("UCX_CUDA_COPY_ASYNC_MEM_TYPE") != NULL;
+        return pools != NULL && strcmp(pools, "cuda") == 0;
     default:
         return 1;
     }
