@@ -8,9 +8,11 @@ that asks for more gets that many. A test passes that ends with status 0 and say
 import os
 import pathlib
 import re
-import signal
-import subprocess
 import sys
+
+sys.dont_write_bytecode = True
+
+import launcher
 
 LIMIT, LONGEST = 300, 600  # seconds for one test: the least, and the most that a list can ask for
 SHORT = 60  # for one of `--only`
@@ -29,21 +31,11 @@ def listed(built, source, folder):
 
 def wrong(command, cwd, env, limit):
     """What is wrong with a run, "" if nothing."""
-    process = subprocess.Popen(command, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                               stderr=subprocess.STDOUT, text=True, errors="replace")
-    try:
-        text, _ = process.communicate(timeout=limit)
-    except subprocess.TimeoutExpired:
-        # The launcher ends its processes when it is asked to end.
-        process.send_signal(signal.SIGTERM)
-        try:
-            process.communicate(timeout=10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate()
+    status, text = launcher.run(command, limit, cwd=cwd, env=env)
+    if status is None:
         return "hangs"
-    if process.returncode != 0:
-        return f"exit {process.returncode}"
+    if status != 0:
+        return f"exit {status}"
     return "" if re.search(r"^\s*No Errors\s*$", text, re.M | re.I) else "does not say that it has no errors"
 
 

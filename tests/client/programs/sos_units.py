@@ -5,29 +5,19 @@
 FOLDER has the compiled tests, LIBRARIES the client's own library. A test passes that ends with status 0."""
 import os
 import pathlib
-import signal
-import subprocess
 import sys
+
+sys.dont_write_bytecode = True
+
+import launcher
 
 LIMIT = 180  # seconds for one
 
 
 def wrong(program, env):
     """What is wrong with a run, "" if nothing."""
-    process = subprocess.Popen(["mpiexec.hydra", "-n", "2", program], cwd=program.parent, env=env, stdin=subprocess.DEVNULL,
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        status = process.wait(timeout=LIMIT)
-    except subprocess.TimeoutExpired:
-        # The launcher ends its processes when it is asked to end.
-        process.send_signal(signal.SIGTERM)
-        try:
-            process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        return "hangs"
-    return f"exit {status}" if status else ""
+    status, _ = launcher.run(["mpiexec.hydra", "-n", "2", program], LIMIT, cwd=program.parent, env=env)
+    return {None: "hangs", 0: ""}.get(status, f"exit {status}")
 
 
 def programs(folder):
