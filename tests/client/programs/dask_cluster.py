@@ -5,11 +5,14 @@
 The functions marked `part` are the client's."""
 import operator
 
+import dask
 import numpy
 from dask.distributed import Client, LocalCluster, wait
 from parts import expect, part, run
 
 LENGTHS = [1, 1000, 100_000, 5_000_000]
+# Every two seconds the scheduler has workers drop what others have too, which `data_from_worker_to_worker` looks at.
+dask.config.set({"distributed.scheduler.active-memory-manager.start": False})
 
 
 def array(length):
