@@ -61,11 +61,39 @@ impl ListArgs {
     unsafe fn all(
         self,
     ) -> Result<impl Iterator<Item = (*const ucp_device_mem_list_elem, ElementArgs)>> {
-        let size = self.element_size().unwrap_or(0);
-        let number = self.num_elements().unwrap_or(0);
-        let first = self.elements().unwrap_or(core::ptr::null());
-        let is_whole = size >= size_of::<ucp_device_mem_list_elem>()
-            && size.is_multiple_of(align_of::<ucp_device_mem_list_elem>());
+        let array = Array {
+            first: self.elements().unwrap_or(core::ptr::null()),
+            number: self.num_elements().unwrap_or(0),
+            size: self.element_size().unwrap_or(0),
+        };
+        // SAFETY: by the caller's promise.
+        unsafe { array.elements(size_of::<ucp_device_mem_list_elem>()) }
+    }
+}
+
+/// Elements one after the other, as a caller has given them.
+struct Array {
+    first: *const ucp_device_mem_list_elem,
+    number: usize,
+    /// Bytes from one to the next.
+    size: usize,
+}
+
+impl Array {
+    /// Each of them, of at least so many bytes.
+    ///
+    /// # Safety
+    /// They must be there, with all members of that many bytes that their masks name.
+    unsafe fn elements(
+        self,
+        least: usize,
+    ) -> Result<impl Iterator<Item = (*const ucp_device_mem_list_elem, ElementArgs)>> {
+        let Array {
+            first,
+            number,
+            size,
+        } = self;
+        let is_whole = size >= least && size.is_multiple_of(align_of::<ucp_device_mem_list_elem>());
         if first.is_null() || number == 0 || !is_whole {
             ucs_error!(
                 "a list for device code of {number} elements of {size} bytes at {first:p}: elements, their size and their number must be given"
@@ -77,6 +105,15 @@ impl ListArgs {
             // SAFETY: an element of the caller's array.
             (at, unsafe { ElementArgs::new(at) })
         }))
+    }
+}
+
+/// Local memory of an element.
+fn local<'a>(region: &'a Region, element: &ElementArgs) -> Local<'a> {
+    Local {
+        region,
+        address: element.local_addr().unwrap_or(core::ptr::null_mut()),
+        length: element.length().unwrap_or(1),
     }
 }
 
@@ -101,11 +138,7 @@ unsafe fn local_list(params: *const ucp_device_mem_list_params_t) -> Result<usiz
             );
             return Err(Status::INVALID_PARAM);
         };
-        elements.push(Local {
-            region,
-            address: element.local_addr().unwrap_or(core::ptr::null_mut()),
-            length: element.length().unwrap_or(1),
-        });
+        elements.push(local(region, &element));
     }
     // SAFETY: a live worker, by the caller's promise.
     let worker = unsafe { worker(handle) };
@@ -165,22 +198,20 @@ unsafe fn list_of_1_20(handle: ucp_ep_h, params: *const ListParamsOf1_20) -> Res
         | UCP_DEVICE_MEM_LIST_PARAMS_FIELD_NUM_ELEMENTS) as u64;
     // SAFETY: by the caller's promise.
     let params = unsafe { &*params };
-    let (first, size) = (params.elements, params.element_size);
-    let is_whole = size >= ELEMENT_OF_1_20 && size.is_multiple_of(align_of::<u64>());
-    if params.field_mask & ALL != ALL || first.is_null() || params.num_elements == 0 || !is_whole {
-        ucs_error!(
-            "a list for device code of {} elements of {size} bytes at {first:p}: elements, their size and their number must be given",
-            params.num_elements
-        );
-        return Err(Status::INVALID_PARAM);
-    }
+    let array = Array {
+        first: params.elements,
+        number: match params.field_mask & ALL {
+            ALL => params.num_elements,
+            _ => 0,
+        },
+        size: params.element_size,
+    };
+    // SAFETY: by the caller's promise; no member is read that 1.20 had not.
+    let all = unsafe { array.elements(ELEMENT_OF_1_20) }?;
     // SAFETY: a live endpoint, by the caller's promise.
     let ep = unsafe { ep(handle) };
     let mut elements = Vec::new();
-    for i in 0..params.num_elements {
-        let at = first.wrapping_byte_add(i * size);
-        // SAFETY: an element of the caller's array, of which no member is read that 1.20 had not.
-        let element = unsafe { ElementArgs::new(at) };
+    for (at, element) in all {
         let memh = element.memh().unwrap_or(core::ptr::null_mut());
         let rkey = element.rkey().unwrap_or(core::ptr::null_mut());
         // SAFETY: null or alive, by the caller's promise.
@@ -191,18 +222,17 @@ unsafe fn list_of_1_20(handle: ucp_ep_h, params: *const ListParamsOf1_20) -> Res
             )
         };
         let Some(key) = key else {
-            ucs_error!("element {i} of a list for device code has no remote key");
+            ucs_error!(
+                "element {} of a list for device code has no remote key",
+                elements.len()
+            );
             return Err(Status::INVALID_PARAM);
         };
         // As upstream, read without its bit.
         // SAFETY: an element of the caller's array.
         let address = unsafe { (*at).remote_addr };
         elements.push(Both {
-            local: region.map(|region| Local {
-                region,
-                address: element.local_addr().unwrap_or(core::ptr::null_mut()),
-                length: element.length().unwrap_or(1),
-            }),
+            local: region.map(|region| local(region, &element)),
             remote: Remote { ep, key, address },
         });
     }
