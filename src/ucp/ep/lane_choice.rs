@@ -102,6 +102,11 @@ impl Ep {
         (!self.is_upstream()).then(|| self.lane().max_bcopy.saturating_sub(PutHdr::LEN))
     }
 
+    /// Whether a put of so many bytes does.
+    pub fn puts_by_message(&self, len: usize) -> bool {
+        self.longest_put_message().is_some_and(|most| len <= most)
+    }
+
     /// The lane for messages, if connected.
     pub fn message_lane(&self) -> Option<Lane> {
         self.lanes.first()

@@ -210,7 +210,7 @@ fn by_transport(
     let (lane, rkey) = match (access_of(ep, key), direction) {
         (Access::SingleCopy, _) => (ep.lane_with(Capability::SingleCopy)?, 0),
         (Access::Written(rkey), Direction::Put)
-            if ep.longest_put_message() < Some(data.len()) && may_bypass(ep, data.len()) =>
+            if !ep.puts_by_message(data.len()) && may_bypass(ep, data.len()) =>
         {
             (ep.lane_with(Capability::PutByKey)?, rkey)
         }
