@@ -8,7 +8,8 @@ import subprocess
 import sys
 
 from perftest import SMALLER_IS_BETTER, UNIT, per_transport
-from rows import Row
+from programs import pingpong_rows
+from rows import Row, rate_of
 
 # Bytes and messages.
 LATENCY = ((8, 100000), (8192, 30000), (65536, 8000), (1048576, 600))
@@ -46,7 +47,7 @@ class Peers:
         for metric, size, count in (("mr", 8, 1000000), *(("bw", *pair) for pair in BANDWIDTH)):
             def rate(count, size=size, metric=metric):
                 each = bandwidth(size, count)
-                return each and (1e6 / each if metric == "mr" else size / each * 1e6 / 2**20)
+                return each and rate_of(each, size, metric)
 
             yield self.versus(tls, "tag_bw", size, metric, count, against, rate)
 
@@ -99,24 +100,13 @@ class Peers:
             return
         program = self.machine.program("mpi_pingpong", [], str(tools / "bin/mpicc"))
         for where, ours, theirs in (("", {}, {"FI_PROVIDER": "shm"}), (", tcp", {"UCX_TLS": "tcp,self"}, {"FI_PROVIDER": "tcp"})):
-            cache = {}
-
             def run(side, ours=ours, theirs=theirs):
                 module = {"MPIR_CVAR_NOLOCAL": "1", "MPIR_CVAR_CH4_NETMOD": "ucx" if side == "ours" else "ofi"}
                 variables = module | (ours if side == "ours" else theirs)
                 command = [*self.machine.priority, tools / "bin/mpiexec", "-n", "2", program]
                 return self.programs.figures(command, self.machine.environment("ours", variables))
 
-            for test, sizes, unit in (("latency", (8, 8192, 65536, 1048576), "us"), ("bandwidth", (8192, 65536, 1048576), "MB/s")):
-                for size in sizes:
-                    def measure(side, key=f"{test} {size}", cache=cache, run=run):
-                        # One job measures every size: its figures are handed out one by one.
-                        if key not in cache.get(side, {}):
-                            cache[side] = run(side)
-                        return cache[side].pop(key, None)
-
-                    yield Row("peers", f"MPICH {MPICH} over UCX{where} {test} {size}", unit, test == "latency", measure,
-                              against="the same over libfabric")
+            yield from pingpong_rows("peers", f"MPICH {MPICH} over UCX{where}", "the same over libfabric", run)
 
     def kernel_rows(self):
         program = self.programs.build("raw", [])
@@ -125,6 +115,6 @@ class Peers:
                 def theirs(_, loop=loop, size=size):
                     each = self.programs.figures([*self.machine.priority, program, loop, str(size)],
                                                  self.machine.environment("ours")).get("each")
-                    return each and size / each * 1e6 / 2**20
+                    return each and rate_of(each, size, "bw")
 
                 yield self.versus("tcp", "tag_bw", size, "bw", count, f"a loop with {what}", theirs)

@@ -13,7 +13,7 @@ import time
 
 from perftest import SMALLER_IS_BETTER, UNIT, per_transport, ucp_name, ucp_tests
 from reach import CALLS_AND_RING, goals
-from rows import Row
+from rows import Row, rate_of
 
 UCX = ["-lucp", "-luct", "-lucs", "-lucm"]
 LIMIT = 120
@@ -23,6 +23,20 @@ def mpirun(mpi, words, ranks, program):
     """Open MPI as root, with more ranks than processors; MPICH allows that without a word."""
     launch = ["--allow-run-as-root", "--oversubscribe", "--bind-to", "none"] if mpi == "openmpi" else []
     return [f"mpirun.{mpi}", *launch, *words, "-n", str(ranks), str(program)]
+
+
+def pingpong_rows(group, title, against, run):
+    """The rows of benches/programs/mpi_pingpong.c; `run(side)` gives the figures of all of them."""
+    cache = {}
+    for test, sizes, unit in (("latency", (8, 8192, 65536, 1048576), "us"), ("bandwidth", (8192, 65536, 1048576), "MB/s")):
+        for size in sizes:
+            def measure(side, key=f"{test} {size}"):
+                # One job measures every size: its figures are handed out one by one.
+                if key not in cache.get(side, {}):
+                    cache[side] = run(side)
+                return cache[side].pop(key, None)
+
+            yield Row(group, f"{title} {test} {size}", unit, test == "latency", measure, against=against)
 
 
 class Programs:
@@ -116,16 +130,10 @@ class Programs:
                     return None if done.returncode else (time.monotonic() - begin) * 1e3
 
                 yield Row("mpi", f"{title} init and finalize, 4 ranks", "ms", True, start)
-            cache = {}
-            for test, sizes, unit in (("latency", (8, 8192, 65536, 1048576), "us"), ("bandwidth", (8192, 65536, 1048576), "MB/s")):
-                for size in sizes:
-                    def measure(side, key=f"{test} {size}", cache=cache, mpi=mpi, words=words, variables=variables, against=against):
-                        # One job measures every size: its figures are handed out one by one.
-                        if key not in cache.get(side, {}):
-                            cache[side] = self.mpi(mpi, side, words, variables, against)
-                        return cache[side].pop(key, None)
+            def run(side, mpi=mpi, words=words, variables=variables, against=against):
+                return self.mpi(mpi, side, words, variables, against)
 
-                    yield Row("mpi", f"{title} {test} {size}", unit, test == "latency", measure, against=against)
+            yield from pingpong_rows("mpi", title, against, run)
 
     def mpi(self, mpi, side, words, variables, against):
         program = self.build("mpi_pingpong", [], f"mpicc.{mpi}")
@@ -200,6 +208,6 @@ class Programs:
                     return self.perftest.one("ours", metric, two, words, per_transport(tls, count), variables)
                 program = self.build("raw", [])
                 each = self.figures([*self.machine.priority, program, loop, str(size)], self.machine.environment("ours")).get("each")
-                return each and {"mr": 1e6 / each, "bw": size / each * 1e6 / 2**20}.get(metric, each)
+                return each and rate_of(each, size, metric)
 
             yield Row("limits", name, UNIT[metric], metric in SMALLER_IS_BETTER, measure, against=f"raw {goal.limit}")

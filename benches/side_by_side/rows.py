@@ -103,6 +103,11 @@ class Machine:
         return float(found[1]) if found else None
 
 
+def rate_of(each_us, size, metric):
+    """What one message each so many microseconds makes: a rate ("mr"), MB/s ("bw"), or the time itself."""
+    return {"mr": 1e6 / each_us, "bw": size / each_us * 1e6 / 2**20}.get(metric, each_us)
+
+
 def state_of(line_ns):
     return "?" if line_ns is None else "far" if line_ns > FAR_NS else "near"
 
