@@ -2,6 +2,7 @@
 #ifndef FERRUCX_CUDA_DRIVER_H
 #define FERRUCX_CUDA_DRIVER_H
 
+#include "../tests/fake_cuda/memory_types.h"
 #include "check.h"
 
 #include <stdint.h>
@@ -29,29 +30,6 @@ int cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t size);
 int cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t size);
 
 /* Memory that is created and mapped in steps, and memory of pools. */
-typedef unsigned long long CUmemGenericAllocationHandle;
-typedef struct CUmemPoolHandle_st *CUmemoryPool;
-typedef struct {
-    int type, id;
-} CUmemLocation;
-typedef struct {
-    int type, requestedHandleTypes;
-    CUmemLocation location;
-    void *win32HandleMetaData;
-    unsigned char allocFlags[8];
-} CUmemAllocationProp;
-typedef struct {
-    CUmemLocation location;
-    int flags;
-} CUmemAccessDesc;
-typedef struct {
-    int allocType, handleTypes;
-    CUmemLocation location;
-    void *win32SecurityAttributes;
-    size_t maxSize;
-    unsigned short usage;
-    unsigned char reserved[54];
-} CUmemPoolProps;
 enum { HANDLE_NONE = 0, HANDLE_FILE = 1, HANDLE_FABRIC = 8, STEP = 2 << 20 };
 
 int cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CUmemAllocationProp *prop,

@@ -7,33 +7,9 @@
  */
 
 #ifndef __cuda_cuda_h__
-typedef unsigned long long CUmemGenericAllocationHandle;
-typedef int CUmemAllocationHandleType;
+#include "memory_types.h"
+
 typedef int CUmemAllocationGranularity_flags;
-typedef struct CUmemPoolHandle_st *CUmemoryPool;
-typedef struct {
-    int type, id;
-} CUmemLocation;
-typedef struct {
-    int type;
-    CUmemAllocationHandleType requestedHandleTypes;
-    CUmemLocation location;
-    void *win32HandleMetaData;
-    unsigned char allocFlags[8];
-} CUmemAllocationProp;
-typedef struct {
-    CUmemLocation location;
-    int flags;
-} CUmemAccessDesc;
-typedef struct {
-    int allocType;
-    CUmemAllocationHandleType handleTypes;
-    CUmemLocation location;
-    void *win32SecurityAttributes;
-    size_t maxSize;
-    unsigned short usage;
-    unsigned char reserved[54];
-} CUmemPoolProps;
 typedef struct {
     unsigned char reserved[64];
 } CUmemPoolPtrExportData;
