@@ -129,7 +129,7 @@ pub fn proven(worker: &Core, mut address: Address, ticket: u64) -> Proven {
         is_unanswered,
         confirmed: None,
     };
-    if !address.entries.iter().any(is_local) {
+    if !has_local(worker, &address) {
         return unconfirmed(address, false);
     }
     if address.uuid == worker.uuid {
@@ -168,6 +168,11 @@ pub fn proven(worker: &Core, mut address: Address, ticket: u64) -> Proven {
 pub fn of_this_host(worker: &Core, mut address: Address) -> Address {
     address.entries.retain(|entry| is_local(worker, entry));
     address
+}
+
+/// Whether an address has entries of this host.
+pub fn has_local(worker: &Core, address: &Address) -> bool {
+    address.entries.iter().any(|entry| is_local(worker, entry))
 }
 
 /// The process of this host that an address names first.

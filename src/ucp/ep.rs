@@ -537,7 +537,9 @@ impl Ep {
             err_mode: err_mode as u8,
             ticket: claims::ticket(w, self.remote_uuid.get()),
         };
-        Task::control(AmId::Wireup, &header, &w.address(false).pack())
+        // The peer replies by the kind of transport that it is sent to by: where a connection ends, both sides are told.
+        let by_network = (self.address()).is_some_and(|peer| !claims::has_local(w, peer));
+        Task::control(AmId::Wireup, &header, &w.address(by_network).pack())
     }
 
     /// Pairs the endpoint with itself: it receives its own messages.
