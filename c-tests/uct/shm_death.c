@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 
 enum { ID = 3, KILLS = 8 };
@@ -67,6 +68,7 @@ static void kill_one(const char *name, unsigned round)
     uct_pending_req_t requests[2];
     transport_t t;
     struct pollfd fd;
+    siginfo_t end;
     double killed, limit;
     unsigned before;
     int status;
@@ -101,13 +103,16 @@ static void kill_one(const char *name, unsigned round)
     CHECK(kill(pair.child, SIGKILL) == 0);
     killed = now();
     if (round & 1) {
-        /* Asleep: the descriptor wakes us. */
+        /* Asleep: the descriptor wakes us. With no message left, the first progress reports the death. */
         CHECK_OK(uct_iface_event_fd_get(t.iface, &fd.fd));
         fd.events = POLLIN;
+        CHECK(waitid(P_PID, pair.child, &end, WEXITED | WNOWAIT) == 0);
         while (!state.errors) {
             while (uct_worker_progress(t.worker)) {}
             if (!state.errors && (uct_iface_event_arm(t.iface, UCT_EVENT_RECV) == UCS_OK)) {
                 CHECK(poll(&fd, 1, 5000) == 1);
+                uct_worker_progress(t.worker);
+                CHECK_EQ(state.errors, 1);
             }
         }
     } else {

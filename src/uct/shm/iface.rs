@@ -59,8 +59,8 @@ pub struct ShmIface {
     descs: DescPool,
     /// A copy of a short message while it is handled.
     scratch: UnsafeCell<[u64; FIRST_LINE / 8]>,
-    /// Looks at the lanes since the alarm was raised.
-    last_looks: Cell<u32>,
+    /// Rounds of progress since the alarm was raised.
+    last_rounds: Cell<u32>,
     /// Conditions for which `progress` has to do more than polling: `BUSY` and so on.
     attention: Cell<u32>,
 }
@@ -148,7 +148,7 @@ impl ShmIface {
             last_serial: Cell::new(0),
             descs: IfaceBase::desc_pool(&params, COPY_MAX),
             scratch: UnsafeCell::new([0; FIRST_LINE / 8]),
-            last_looks: Cell::new(0),
+            last_rounds: Cell::new(0),
             attention: Cell::new(0),
         };
         Ok(IfaceBox::open(transport, device, worker, params, tl))
@@ -215,13 +215,13 @@ impl ShmIface {
         }
     }
 
-    /// The rest of progress after `came` messages.
+    /// The rest of progress after the poll.
     #[cold]
     #[inline(never)]
-    fn after_poll(face: &Face, came: u32) -> u32 {
+    fn after_poll(face: &Face) -> u32 {
         let mut count = 0;
         if face.attention.get() & ALARM != 0 {
-            count += ShmIface::alone(face, || ShmIface::before_alarm(face, came));
+            count += ShmIface::alone(face, || ShmIface::on_alarm(face));
             if !face.alarm.is_raised() {
                 face.attention.set(face.attention.get() & !ALARM);
             }
@@ -328,35 +328,45 @@ impl ShmIface {
         }
     }
 
-    /// Messages of a dead peer may have come after this round's poll, which found `came` messages: its end is reported
-    /// in a later round that finds nothing.
-    fn before_alarm(face: &Face, came: u32) -> u32 {
-        let looks = face.last_looks.get();
-        if looks > 0 && came == 0 || looks == LAST_LOOKS {
-            face.last_looks.set(0);
-            return ShmIface::on_alarm(face);
-        }
-        face.last_looks.set(looks + 1);
-        1
-    }
-
-    /// Reports the failure of endpoints whose peer has ended or closed.
-    #[cold]
+    /// Reports the end of peers, after one more poll: messages that they sent before may have come since this round's.
+    /// Until a poll finds nothing, the next round continues.
     fn on_alarm(face: &Face) -> u32 {
         if !face.alarm.take() {
             return 0;
         }
-        let has_failed = |ep: EpLink<ShmIface>| !ep.is_failed() && ep.peer_failure().is_some();
-        let failed: Vec<u64> = {
-            let all = face.endpoints.borrow();
-            let failed = all.iter().filter(|(_, ep)| has_failed(**ep));
-            failed.map(|(serial, _)| *serial).collect()
-        };
+        let failed = ShmIface::failed(face);
+        face.inbox.look();
+        let came = face
+            .inbox
+            .poll(face.max_poll, |polled| ShmIface::deliver(face, polled));
+        let rounds = face.last_rounds.get();
+        if came > 0 && rounds < LAST_ROUNDS {
+            face.last_rounds.set(rounds + 1);
+            face.alarm.raise();
+            return came;
+        }
+        face.last_rounds.set(0);
+        came + ShmIface::report(face, failed)
+    }
+
+    /// The endpoints whose peer has ended or closed, by number.
+    fn failed(face: &Face) -> Vec<u64> {
+        let all = face.endpoints.borrow();
+        let failed = all.iter().filter(|(_, ep)| ShmIface::has_failed(**ep));
+        failed.map(|(serial, _)| *serial).collect()
+    }
+
+    fn has_failed(ep: EpLink<ShmIface>) -> bool {
+        !ep.is_failed() && ep.peer_failure().is_some()
+    }
+
+    #[cold]
+    fn report(face: &Face, failed: Vec<u64>) -> u32 {
         let mut count = 0;
         for serial in failed {
             // An error handler of another may have destroyed it.
             let ep = face.endpoints.borrow().get(&serial).copied();
-            let Some(ep) = ep.filter(|ep| has_failed(*ep)) else {
+            let Some(ep) = ep.filter(|ep| ShmIface::has_failed(*ep)) else {
                 continue;
             };
             // Nothing of it is touched after `fail`, which may destroy it.
@@ -382,9 +392,9 @@ const PENDING: u32 = 4;
 /// The alarm was raised.
 const ALARM: u32 = 8;
 
-/// Most polls of the lanes before an end is reported: enough to empty a full lane of a dead sender, and bounded if
-/// others go on sending.
-const LAST_LOOKS: u32 = 1024;
+/// Most rounds of progress before an end is reported: enough to empty a full lane of a dead sender, and bounded if others
+/// go on sending.
+const LAST_ROUNDS: u32 = 1024;
 /// No round handles more messages of a lane.
 const MOST_POLLED: usize = 4096;
 /// Default bandwidth in bytes a second.
@@ -428,7 +438,7 @@ impl Iface for ShmIface {
             .poll(face.max_poll, |polled| ShmIface::deliver(face, polled));
         face.attention.set(face.attention.get() & !BUSY);
         if face.attention.get() != 0 {
-            return count + ShmIface::after_poll(face, count);
+            return count + ShmIface::after_poll(face);
         }
         count
     }
@@ -438,8 +448,8 @@ impl Iface for ShmIface {
             return 0;
         }
         let mut count = ShmIface::serve(face);
-        if face.alarm.is_raised() {
-            count += ShmIface::alone(face, || ShmIface::on_alarm(face));
+        if face.alarm.take() {
+            count += ShmIface::alone(face, || ShmIface::report(face, ShmIface::failed(face)));
         }
         count
     }
