@@ -200,8 +200,11 @@ impl RemoteKey {
     #[inline]
     fn mapped(&self, address: u64, length: usize, right: u8) -> Option<*mut u8> {
         let at = self.pointer(address).ok()?;
-        let may = self.info.uses & right == right && self.covers(address, length);
-        may.then_some(at)
+        // An instruction less than the opposite condition with `then_some`.
+        if self.info.uses & right != right || !self.covers(address, length) {
+            return None;
+        }
+        Some(at)
     }
 
     /// Whether it is memory that processors cannot access.
