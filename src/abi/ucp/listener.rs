@@ -3,11 +3,13 @@
 use super::param::{self, enter};
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
+use crate::ucp::ep::EpRef;
 use crate::ucp::wireup::listener::{self, Arrival, ConnRequest, UcpListener};
 use crate::ucs::sockaddr as addr;
 use crate::ucs::status::code_of;
 use crate::ucs_error;
 use crate::uct::base::params::masked;
+use std::rc::Rc;
 
 masked! {
     ListenerArgs of ucp_listener_params, field_mask {
@@ -67,8 +69,15 @@ pub unsafe extern "C" fn ucp_listener_create(
             arg: core::ptr::null_mut(),
         });
     let arrival = match (conn.cb, accept.cb) {
-        (Some(cb), None) => Arrival::Request(cb, conn.arg),
-        (None, Some(cb)) => Arrival::Endpoint(cb, accept.arg),
+        (Some(cb), None) => Arrival::Request(Rc::new(move |request: ConnRequest| {
+            let handle = Box::into_raw(Box::new(request)).cast();
+            // SAFETY: the user's callback with its argument; the request is the user's from here.
+            unsafe { cb(handle, conn.arg) };
+        })),
+        (None, Some(cb)) => Arrival::Endpoint(Rc::new(move |ep: EpRef| {
+            // SAFETY: the user's callback with its argument; the endpoint is the user's from here.
+            unsafe { cb(ep.as_ptr().cast(), accept.arg) };
+        })),
         _ => {
             ucs_error!(
                 "ucp_listener_create: exactly one of conn_handler and accept_handler is needed"

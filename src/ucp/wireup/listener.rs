@@ -1,4 +1,5 @@
 //! Servers: listeners, and the connection requests of clients.
+#![forbid(unsafe_code)]
 
 use super::cm::{Client, Event, Half, Inbox, attach, cm, takes_upstream};
 use super::greeting::Greeting;
@@ -15,8 +16,8 @@ use crate::ucs::{Result, Status};
 use crate::uct::cm::{Listener, Manager, Request, RequestId, Visitor};
 use crate::wire::upstream::private::Private;
 use crate::{ucs_debug, ucs_diag, ucs_error};
-use core::ffi::c_void;
 use std::net::{IpAddr, SocketAddr};
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// A connection request of a client: the object of `ucp_conn_request_h`.
@@ -126,16 +127,13 @@ pub fn reject(request: &ConnRequest) -> Result<()> {
     request.manager()?.reject(request.id)
 }
 
-/// The application's callback for clients.
-#[derive(Clone, Copy)]
+/// The application's function for clients.
+#[derive(Clone)]
 pub enum Arrival {
     /// It gets a request, and accepts or rejects it.
-    Request(
-        unsafe extern "C" fn(ucp_conn_request_h, *mut c_void),
-        *mut c_void,
-    ),
+    Request(Rc<dyn Fn(ConnRequest)>),
     /// It gets an endpoint.
-    Endpoint(unsafe extern "C" fn(ucp_ep_h, *mut c_void), *mut c_void),
+    Endpoint(Rc<dyn Fn(EpRef)>),
 }
 
 /// A listener: the object of `ucp_listener_h`.
@@ -143,7 +141,6 @@ pub struct UcpListener {
     worker: WorkerRef,
     /// One for each manager that can listen at the address.
     listeners: Vec<Box<dyn Listener>>,
-    arrival: Arrival,
 }
 
 /// Shows clients of a listener to the inbox.
@@ -181,7 +178,6 @@ impl UcpListener {
         let mut made = Box::new(UcpListener {
             worker: worker.to_ref(),
             listeners: Vec::new(),
-            arrival,
         });
         let listener = core::ptr::from_ref(made.as_ref()) as usize;
         let backlog = worker
@@ -203,7 +199,7 @@ impl UcpListener {
             .wireup()
             .listeners
             .borrow_mut()
-            .insert(core::ptr::from_ref(made.as_ref()) as usize);
+            .insert(listener, arrival);
         Ok(made)
     }
 
@@ -279,12 +275,10 @@ pub(super) struct IncomingRequest {
 
 /// A connection request came to a listener.
 pub(super) fn asked(worker: &Core, listener: usize, incoming: IncomingRequest) {
-    if !worker.wireup().listeners.borrow().contains(&listener) {
+    let Some(arrival) = worker.wireup().listeners.borrow().get(&listener).cloned() else {
         turn_down(worker, &incoming, Status::NOT_CONNECTED);
         return;
-    }
-    // SAFETY: in the worker's list, so alive.
-    let listener = unsafe { &*(listener as *const UcpListener) };
+    };
     let from = match incoming.upstream {
         None => cm(worker)
             .and_then(|cm| cm.manager(incoming.manager))
@@ -306,15 +300,10 @@ pub(super) fn asked(worker: &Core, listener: usize, incoming: IncomingRequest) {
         from,
         client,
     };
-    match listener.arrival {
-        Arrival::Request(cb, arg) => {
-            let handle = Box::into_raw(Box::new(request)).cast();
-            // SAFETY: the user's callback with its argument; the request is the user's from here.
-            unsafe { cb(handle, arg) };
-        }
-        Arrival::Endpoint(cb, arg) => match accept(worker, request, EpParams::default()) {
-            // SAFETY: the user's callback with its argument; the endpoint is the user's from here.
-            Ok(ep) => unsafe { cb(ep.as_ptr().cast(), arg) },
+    match arrival {
+        Arrival::Request(call) => call(request),
+        Arrival::Endpoint(call) => match accept(worker, request, EpParams::default()) {
+            Ok(ep) => call(ep),
             Err(e) => ucs_diag!("a client from {client} cannot be accepted: {e}"),
         },
     }

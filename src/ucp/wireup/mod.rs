@@ -24,8 +24,9 @@ use crate::wire::address::Address;
 use cm::Cm;
 use core::cell::{Cell, OnceCell, RefCell};
 use describe::EpConfig;
+use listener::Arrival;
 use select::Route;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use unproven::Unproven;
 
 /// What wire-up keeps for a worker.
@@ -42,8 +43,8 @@ pub struct WireupState {
     pub cm: OnceCell<Cm>,
     /// Connections by socket address with upstream's processes.
     pub upstream: upstream::Connections,
-    /// Listeners, by their addresses.
-    pub listeners: RefCell<BTreeSet<usize>>,
+    /// What the listeners do with clients, by their addresses.
+    pub listeners: RefCell<BTreeMap<usize, Arrival>>,
 }
 
 impl Core {
