@@ -6,10 +6,11 @@ use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::dt::Side;
 use crate::ucp::ep::Ep;
+use crate::ucp::mem::Region;
 use crate::ucp::proto::zcopy::Direction;
 use crate::ucp::request::{Param, Posted};
 use crate::ucp::rkey::RemoteKey;
-use crate::ucp::rma::list::{self, Lists};
+use crate::ucp::rma::list::{self, Element};
 use crate::ucp::rma::post;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
@@ -186,12 +187,83 @@ unsafe fn put_list(
         if ep.worker().examines_operations() {
             parsed.mask |= ep.worker().extra_flags;
         }
-        let lists = Lists {
-            local: *local,
-            remote: *remote,
-            count,
+        let elements = match count {
+            0 => Vec::new(),
+            _ => {
+                check_lists(&*local, &*remote)?;
+                (0..count).map(|i| element(&*local, &*remote, i)).collect()
+            }
         };
-        list::put(ep, &parsed, &lists)
+        list::put(ep, &parsed, &elements)
+    }
+}
+
+/// Whether the members of lists that a put needs are there.
+fn check_lists(local: &ucp_dt_local_sgl_t, remote: &ucp_dt_remote_sgl_t) -> Result<()> {
+    const LOCAL: u64 = (UCP_DT_LOCAL_SGL_FIELD_BUFFERS | UCP_DT_LOCAL_SGL_FIELD_LENGTHS) as u64;
+    const PATTERN: u64 = (UCP_DT_LOCAL_SGL_FIELD_COUNTS | UCP_DT_LOCAL_SGL_FIELD_STRIDES) as u64;
+    const REMOTE: u64 = (UCP_DT_REMOTE_SGL_FIELD_REMOTE_ADDRS
+        | UCP_DT_REMOTE_SGL_FIELD_LENGTHS
+        | UCP_DT_REMOTE_SGL_FIELD_RKEYS) as u64;
+    let (here, there) = (local.field_mask, remote.field_mask);
+    if here & LOCAL != LOCAL || there & REMOTE != REMOTE {
+        ucs_error!(
+            "a list needs buffers and lengths here, addresses, lengths and keys at the peer: fields {here:#x} and {there:#x} are set"
+        );
+        return Err(Status::INVALID_PARAM);
+    }
+    if !matches!(here & PATTERN, 0 | PATTERN) {
+        ucs_error!("a list has counts and strides, or neither");
+        return Err(Status::INVALID_PARAM);
+    }
+    let null = local.buffers.is_null()
+        || local.lengths.is_null()
+        || remote.remote_addrs.is_null()
+        || remote.lengths.is_null()
+        || remote.rkeys.is_null()
+        || has(local, UCP_DT_LOCAL_SGL_FIELD_MEMHS) && local.memhs.is_null()
+        || has(local, UCP_DT_LOCAL_SGL_FIELD_COUNTS)
+            && (local.counts.is_null() || local.strides.is_null());
+    if null {
+        ucs_error!("an array of a list is NULL");
+        return Err(Status::INVALID_PARAM);
+    }
+    Ok(())
+}
+
+fn has(local: &ucp_dt_local_sgl_t, bit: u32) -> bool {
+    local.field_mask & u64::from(bit) != 0
+}
+
+/// Element `i` of lists.
+///
+/// # Safety
+/// `check_lists` was passed, the arrays are longer than `i`, and the handles and keys are alive.
+unsafe fn element<'a>(
+    local: &ucp_dt_local_sgl_t,
+    remote: &ucp_dt_remote_sgl_t,
+    i: usize,
+) -> Element<'a> {
+    // SAFETY: by the caller's promise.
+    unsafe {
+        let (blocks, stride) = match has(local, UCP_DT_LOCAL_SGL_FIELD_COUNTS) {
+            true => (*local.counts.add(i), *local.strides.add(i)),
+            false => (1, 0),
+        };
+        let region = match has(local, UCP_DT_LOCAL_SGL_FIELD_MEMHS) {
+            true => (*local.memhs.add(i)).cast::<Region>().as_ref(),
+            false => None,
+        };
+        Element {
+            buffer: *local.buffers.add(i),
+            length: *local.lengths.add(i),
+            blocks,
+            stride,
+            region,
+            address: *remote.remote_addrs.add(i),
+            remote_length: *remote.lengths.add(i),
+            key: (*remote.rkeys.add(i)).cast::<RemoteKey>().as_ref(),
+        }
     }
 }
 

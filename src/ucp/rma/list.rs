@@ -1,8 +1,8 @@
 //! Writes from a list of buffers to a list of remote places, each with a key of its own: one request
 //! for all. Everything is checked before anything is written.
+#![forbid(unsafe_code)]
 
 use super::post;
-use crate::c::*;
 use crate::ucp::composite::CompositeRequest;
 use crate::ucp::ep::Ep;
 use crate::ucp::mem::Region;
@@ -12,144 +12,93 @@ use crate::ucp::rkey::{Access, RemoteKey};
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use crate::wire::rkey::WRITE;
+use core::ffi::c_void;
 
-/// Both sides of a write, as C gives them: `count` elements each.
-#[derive(Clone, Copy)]
-pub struct Lists {
-    pub local: ucp_dt_local_sgl_t,
-    pub remote: ucp_dt_remote_sgl_t,
-    pub count: usize,
+/// An element of the application's lists: blocks of one length, which are contiguous at the peer.
+pub struct Element<'a> {
+    pub buffer: *mut c_void,
+    pub length: usize,
+    pub blocks: usize,
+    pub stride: usize,
+    /// The local memory, if the application names it.
+    pub region: Option<&'a Region>,
+    pub address: u64,
+    /// Bytes at the peer.
+    pub remote_length: usize,
+    pub key: Option<&'a RemoteKey>,
 }
 
-/// An element: local blocks of one length, which are contiguous at the peer.
-struct Element<'a> {
+/// An element that was checked.
+struct Put<'a> {
     buffer: *mut u8,
-    length: usize,
-    blocks: usize,
-    stride: usize,
     address: u64,
     key: &'a RemoteKey,
+    of: &'a Element<'a>,
 }
 
-impl Lists {
-    /// Whether the members that a put needs are valid.
-    fn check(&self) -> Result<()> {
-        const LOCAL: u64 = (UCP_DT_LOCAL_SGL_FIELD_BUFFERS | UCP_DT_LOCAL_SGL_FIELD_LENGTHS) as u64;
-        const PATTERN: u64 =
-            (UCP_DT_LOCAL_SGL_FIELD_COUNTS | UCP_DT_LOCAL_SGL_FIELD_STRIDES) as u64;
-        const REMOTE: u64 = (UCP_DT_REMOTE_SGL_FIELD_REMOTE_ADDRS
-            | UCP_DT_REMOTE_SGL_FIELD_LENGTHS
-            | UCP_DT_REMOTE_SGL_FIELD_RKEYS) as u64;
-        let (local, remote) = (self.local.field_mask, self.remote.field_mask);
-        if local & LOCAL != LOCAL || remote & REMOTE != REMOTE {
-            ucs_error!(
-                "a list needs buffers and lengths here, addresses, lengths and keys at the peer: fields {local:#x} and {remote:#x} are set"
-            );
+impl Element<'_> {
+    /// Checks it, the list's element `i`.
+    fn check(&self, i: usize) -> Result<Put<'_>> {
+        let total = (self.length.checked_mul(self.blocks)).ok_or(Status::INVALID_PARAM)?;
+        let wanted = self.remote_length;
+        if total != wanted {
+            ucs_error!("element {i} of a list has {total} bytes here and {wanted} at the peer");
             return Err(Status::INVALID_PARAM);
         }
-        if !matches!(local & PATTERN, 0 | PATTERN) {
-            ucs_error!("a list has counts and strides, or neither");
+        if self.buffer.is_null() && total > 0 {
+            ucs_error!("element {i} of a list has {total} bytes at NULL");
             return Err(Status::INVALID_PARAM);
         }
-        let null = self.local.buffers.is_null()
-            || self.local.lengths.is_null()
-            || self.remote.remote_addrs.is_null()
-            || self.remote.lengths.is_null()
-            || self.remote.rkeys.is_null()
-            || self.has(UCP_DT_LOCAL_SGL_FIELD_MEMHS) && self.local.memhs.is_null()
-            || self.has(UCP_DT_LOCAL_SGL_FIELD_COUNTS)
-                && (self.local.counts.is_null() || self.local.strides.is_null());
-        if null {
-            ucs_error!("an array of a list is NULL");
+        let buffer = match self.region {
+            Some(region) => {
+                region.locate(self.buffer, self.span().ok_or(Status::INVALID_PARAM)?)?
+            }
+            None => self.buffer,
+        };
+        let Some(key) = self.key else {
+            ucs_error!("element {i} of a list has no remote key");
             return Err(Status::INVALID_PARAM);
-        }
-        Ok(())
+        };
+        key.check(self.address, total, WRITE)?;
+        Ok(Put {
+            buffer: buffer.cast(),
+            address: self.address,
+            key,
+            of: self,
+        })
     }
 
-    fn has(&self, bit: u32) -> bool {
-        self.local.field_mask & u64::from(bit) != 0
-    }
-
-    /// Reads and checks element `i`.
-    ///
-    /// # Safety
-    /// `check` was passed, the arrays have `count` entries, and the handles and keys are alive.
-    unsafe fn element<'a>(&self, i: usize) -> Result<Element<'a>> {
-        // SAFETY: by the caller's promise.
-        unsafe {
-            let length = *self.local.lengths.add(i);
-            let (blocks, stride) = if self.has(UCP_DT_LOCAL_SGL_FIELD_COUNTS) {
-                (*self.local.counts.add(i), *self.local.strides.add(i))
-            } else {
-                (1, 0)
-            };
-            let total = length.checked_mul(blocks).ok_or(Status::INVALID_PARAM)?;
-            let wanted = *self.remote.lengths.add(i);
-            if total != wanted {
-                ucs_error!("element {i} of a list has {total} bytes here and {wanted} at the peer");
-                return Err(Status::INVALID_PARAM);
-            }
-            let mut buffer = *self.local.buffers.add(i);
-            if buffer.is_null() && total > 0 {
-                ucs_error!("element {i} of a list has {total} bytes at NULL");
-                return Err(Status::INVALID_PARAM);
-            }
-            if self.has(UCP_DT_LOCAL_SGL_FIELD_MEMHS)
-                && let Some(region) = (*self.local.memhs.add(i)).cast::<Region>().as_ref()
-            {
-                let span = match blocks.checked_sub(1) {
-                    None => Some(0),
-                    Some(more) => stride.checked_mul(more).and_then(|s| s.checked_add(length)),
-                };
-                buffer = region.locate(buffer, span.ok_or(Status::INVALID_PARAM)?)?;
-            }
-            let key = *self.remote.rkeys.add(i);
-            let Some(key) = key.cast::<RemoteKey>().as_ref() else {
-                ucs_error!("element {i} of a list has no remote key");
-                return Err(Status::INVALID_PARAM);
-            };
-            let address = *self.remote.remote_addrs.add(i);
-            key.check(address, total, WRITE)?;
-            Ok(Element {
-                buffer: buffer.cast(),
-                length,
-                blocks,
-                stride,
-                address,
-                key,
-            })
+    /// Bytes from the start of the first block to the end of the last.
+    fn span(&self) -> Option<usize> {
+        match self.blocks.checked_sub(1) {
+            None => Some(0),
+            Some(more) => self.stride.checked_mul(more)?.checked_add(self.length),
         }
     }
 }
 
 /// Writes every element.
-///
-/// # Safety
-/// The arrays have `count` entries; buffers, handles and keys are alive until the operation ends.
-pub unsafe fn put(ep: &Ep, param: &Param, lists: &Lists) -> Result<Posted> {
+pub fn put(ep: &Ep, param: &Param, elements: &[Element<'_>]) -> Result<Posted> {
     ep.usable()?;
-    if lists.count == 0 {
+    if elements.is_empty() {
         return immediate(ep.worker(), param, Info::default());
     }
-    lists.check()?;
-    let elements = (0..lists.count)
-        // SAFETY: by the caller's promise, and checked.
-        .map(|i| unsafe { lists.element(i) })
-        .collect::<Result<Vec<_>>>()?;
-    let mapped = |e: &Element<'_>| matches!(e.key.access, Access::Direct(_));
-    if ep.fenced.get() || !elements.iter().all(mapped) {
+    let checked = elements.iter().enumerate().map(|(i, e)| e.check(i));
+    let puts = checked.collect::<Result<Vec<_>>>()?;
+    let mapped = |put: &Put<'_>| matches!(put.key.access, Access::Direct(_));
+    if ep.fenced.get() || !puts.iter().all(mapped) {
         must_be_immediate(param)?;
     }
     let all = CompositeRequest::begin(ep.worker(), param)?;
-    for e in elements {
-        for block in 0..e.blocks {
-            let at = e.buffer.wrapping_add(block * e.stride);
-            let data = bytes(ep.worker(), at, e.length);
-            let address = e.address + (block * e.length) as u64;
+    for put in puts {
+        let (stride, length) = (put.of.stride, put.of.length);
+        for block in 0..put.of.blocks {
+            let data = bytes(ep.worker(), put.buffer.wrapping_add(block * stride), length);
+            let address = put.address + (block * length) as u64;
             if ep.worker().examines_operations() {
-                post::count_protocol(ep, Direction::Put, e.key, e.length);
+                post::count_protocol(ep, Direction::Put, put.key, length);
             }
-            all.post_part(|param| post::put(ep, param, data?, address, e.key));
+            all.post_part(|param| post::put(ep, param, data?, address, put.key));
         }
     }
     all.finish_posting(param)
