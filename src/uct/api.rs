@@ -8,6 +8,7 @@
 use crate::c::*;
 use crate::ucs::config::{Config, Table};
 use crate::ucs::{Failure, Result, Status};
+use crate::uct::base::copy::{Payload, Room};
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
 use crate::uct::base::md::{DynMd, MemoryHandle};
@@ -108,6 +109,83 @@ impl Completion {
                 // SAFETY: the user's callback, called once, with its own completion.
                 unsafe { func(self.0) };
             }
+        }
+    }
+}
+
+/// Memory of a peer that an operation accesses.
+#[derive(Clone, Copy)]
+pub struct Remote {
+    address: u64,
+    key: uct_rkey_t,
+}
+
+impl Remote {
+    /// # Safety
+    /// `key` must be 0, `UCT_INVALID_RKEY`, or a key of the endpoint's component that lives until the operation has ended. Of a
+    /// component whose keys have no range, `address` must be in memory of the peer.
+    #[inline(always)]
+    pub unsafe fn new(address: u64, key: uct_rkey_t) -> Remote {
+        Remote { address, key }
+    }
+
+    #[inline(always)]
+    pub fn address(self) -> u64 {
+        self.address
+    }
+
+    #[inline(always)]
+    pub fn key(self) -> uct_rkey_t {
+        self.key
+    }
+}
+
+/// Where the old value of an atomic goes, of any alignment.
+#[derive(Clone, Copy)]
+pub struct OldValue<W>(*mut W);
+
+impl<W> OldValue<W> {
+    /// # Safety
+    /// `at` must be writable until the operation has ended.
+    #[inline(always)]
+    pub unsafe fn new(at: *mut W) -> OldValue<W> {
+        OldValue(at)
+    }
+
+    #[inline(always)]
+    pub fn put(self, value: W) {
+        // SAFETY: by the promise of `new`.
+        unsafe { self.0.write_unaligned(value) };
+    }
+
+    #[inline(always)]
+    pub fn as_ptr(self) -> *mut W {
+        self.0
+    }
+}
+
+/// A send of the user's that waits for room.
+#[derive(Clone, Copy)]
+pub struct WaitingRequest(*mut uct_pending_req_t);
+
+impl WaitingRequest {
+    /// # Safety
+    /// `request` must stay alive until its function has sent it or it is purged.
+    pub unsafe fn new(request: *mut uct_pending_req_t) -> WaitingRequest {
+        WaitingRequest(request)
+    }
+
+    pub fn as_ptr(self) -> *mut uct_pending_req_t {
+        self.0
+    }
+
+    /// Calls its function, which may free it.
+    pub fn call(self) -> ucs_status_t {
+        // SAFETY: alive, by the promise of `new`.
+        match unsafe { (*self.0).func } {
+            // SAFETY: the user's function with its own request.
+            Some(func) => unsafe { func(self.0) },
+            None => UCS_OK,
         }
     }
 }
@@ -535,7 +613,8 @@ pub trait Transport: Sync + 'static {
     ) -> core::result::Result<uct_iface_h, Failure>;
 }
 
-/// The data path of a transport. `face` is the interface with its shared part (`face.base`); `ep`
+/// The data path of a transport, without unsafe functions: what a caller promises of pointers and keys is in the types of
+/// the arguments, which `table.rs` makes of C's. `face` is the interface with its shared part (`face.base`); `ep`
 /// likewise. Callbacks re-enter: an implementation holds no borrow of its state across one.
 ///
 /// The implementation checks lengths and ids of the C caller against the limits of its `query`; a violation returns
@@ -592,15 +671,7 @@ pub trait Iface: Sized + 'static {
         Err(Status::UNSUPPORTED)
     }
 
-    /// # Safety
-    /// `payload` must be readable for `len` bytes (as in every data call below).
-    unsafe fn am_short(
-        ep: &EpBox<Self>,
-        id: u8,
-        header: u64,
-        payload: *const u8,
-        len: usize,
-    ) -> Result<()> {
+    fn am_short(ep: &EpBox<Self>, id: u8, header: u64, payload: Payload<'_>) -> Result<()> {
         Err(Status::UNSUPPORTED)
     }
     fn am_short_iov(ep: &EpBox<Self>, id: u8, iov: Iov<'_>) -> Result<()> {
@@ -619,164 +690,108 @@ pub trait Iface: Sized + 'static {
     ) -> Result<Posted> {
         Err(Status::UNSUPPORTED)
     }
-    /// # Safety
-    /// `src` readable for `len`; `rkey` live.
-    unsafe fn put_short(
-        ep: &EpBox<Self>,
-        src: *const u8,
-        len: usize,
-        remote: u64,
-        rkey: uct_rkey_t,
-    ) -> Result<()> {
+    fn put_short(ep: &EpBox<Self>, from: Payload<'_>, remote: Remote) -> Result<()> {
         Err(Status::UNSUPPORTED)
     }
-    /// # Safety
-    /// `rkey` live.
-    unsafe fn put_bcopy(
-        ep: &EpBox<Self>,
-        pack: Pack,
-        remote: u64,
-        rkey: uct_rkey_t,
-    ) -> Result<usize> {
+    fn put_bcopy(ep: &EpBox<Self>, pack: Pack, remote: Remote) -> Result<usize> {
         Err(Status::UNSUPPORTED)
     }
     /// As `put_zcopy` of one block with a completion, where nothing stands in the way: the answer to the user. `None`:
     /// nothing was done, and `put_zcopy` has to be called.
-    ///
-    /// # Safety
-    /// `rkey` live.
     #[inline(always)]
-    unsafe fn put_zcopy_now(
+    fn put_zcopy_now(
         ep: &EpBox<Self>,
         block: &uct_iov_t,
-        remote: u64,
-        rkey: uct_rkey_t,
+        remote: Remote,
         comp: Completion,
     ) -> Option<ucs_status_t> {
         None
     }
     /// As `put_zcopy_now`, for `get_bcopy`.
-    ///
-    /// # Safety
-    /// `rkey` live.
     #[inline(always)]
-    unsafe fn get_bcopy_now(
+    fn get_bcopy_now(
         ep: &EpBox<Self>,
         unpack: Unpack,
         len: usize,
-        remote: u64,
-        rkey: uct_rkey_t,
+        remote: Remote,
         comp: Completion,
     ) -> Option<ucs_status_t> {
         None
     }
     /// As `put_zcopy_now`, for `atomic_fetch` of an addition.
-    ///
-    /// # Safety
-    /// `result` writable; `rkey` live.
     #[inline(always)]
-    unsafe fn fetch_add_now<W: AtomicWord>(
+    fn fetch_add_now<W: AtomicWord>(
         ep: &EpBox<Self>,
         value: W,
-        result: *mut W,
-        remote: u64,
-        rkey: uct_rkey_t,
+        old: OldValue<W>,
+        remote: Remote,
         comp: Completion,
     ) -> Option<ucs_status_t> {
         None
     }
-    /// # Safety
-    /// `rkey` live.
-    unsafe fn put_zcopy(
+    fn put_zcopy(
         ep: &EpBox<Self>,
         iov: Iov<'_>,
-        remote: u64,
-        rkey: uct_rkey_t,
+        remote: Remote,
         comp: Completion,
     ) -> Result<Posted> {
         Err(Status::UNSUPPORTED)
     }
-    /// # Safety
-    /// `dst` writable for `len`; `rkey` live.
-    unsafe fn get_short(
-        ep: &EpBox<Self>,
-        dst: *mut u8,
-        len: usize,
-        remote: u64,
-        rkey: uct_rkey_t,
-    ) -> Result<()> {
+    fn get_short(ep: &EpBox<Self>, to: Room<'_>, remote: Remote) -> Result<()> {
         Err(Status::UNSUPPORTED)
     }
-    /// # Safety
-    /// `rkey` live.
-    unsafe fn get_bcopy(
+    fn get_bcopy(
         ep: &EpBox<Self>,
         unpack: Unpack,
         len: usize,
-        remote: u64,
-        rkey: uct_rkey_t,
+        remote: Remote,
         comp: Completion,
     ) -> Result<Posted> {
         Err(Status::UNSUPPORTED)
     }
-    /// # Safety
-    /// `rkey` live.
-    unsafe fn get_zcopy(
+    fn get_zcopy(
         ep: &EpBox<Self>,
         iov: Iov<'_>,
-        remote: u64,
-        rkey: uct_rkey_t,
+        remote: Remote,
         comp: Completion,
     ) -> Result<Posted> {
         Err(Status::UNSUPPORTED)
     }
-    /// # Safety
-    /// `rkey` live.
-    unsafe fn atomic_post<W: AtomicWord>(
+    fn atomic_post<W: AtomicWord>(
         ep: &EpBox<Self>,
         op: AtomicOp,
         value: W,
-        remote: u64,
-        rkey: uct_rkey_t,
+        remote: Remote,
     ) -> Result<()> {
         Err(Status::UNSUPPORTED)
     }
-    /// # Safety
-    /// `rkey` live; `result` writable.
-    unsafe fn atomic_fetch<W: AtomicWord>(
+    fn atomic_fetch<W: AtomicWord>(
         ep: &EpBox<Self>,
         op: AtomicOp,
         value: W,
-        result: *mut W,
-        remote: u64,
-        rkey: uct_rkey_t,
+        old: OldValue<W>,
+        remote: Remote,
         comp: Completion,
     ) -> Result<Posted> {
         Err(Status::UNSUPPORTED)
     }
-    /// # Safety
-    /// `rkey` live; `result` writable.
-    unsafe fn atomic_cswap<W: AtomicWord>(
+    fn atomic_cswap<W: AtomicWord>(
         ep: &EpBox<Self>,
         compare: W,
         swap: W,
-        result: *mut W,
-        remote: u64,
-        rkey: uct_rkey_t,
+        old: OldValue<W>,
+        remote: Remote,
         comp: Completion,
     ) -> Result<Posted> {
         Err(Status::UNSUPPORTED)
     }
 
     /// Queues `req` until the endpoint can send again; `BUSY` when it can already.
-    ///
-    /// # Safety
-    /// `req` must stay alive until its function is called or it is purged.
-    unsafe fn pending_add(ep: &EpBox<Self>, req: *mut uct_pending_req_t, flags: u32) -> Result<()> {
+    fn pending_add(ep: &EpBox<Self>, req: WaitingRequest, flags: u32) -> Result<()> {
         Err(Status::BUSY)
     }
     /// Takes every queued request off and hands it to `each`.
-    fn pending_purge(ep: &EpBox<Self>, each: &mut dyn FnMut(*mut uct_pending_req_t)) {}
+    fn pending_purge(ep: &EpBox<Self>, each: &mut dyn FnMut(WaitingRequest)) {}
     fn flush(ep: &EpBox<Self>, flags: u32, comp: Completion) -> Result<Posted> {
         Ok(Posted::Done)
     }

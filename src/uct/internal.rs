@@ -11,8 +11,9 @@
 use crate::c::*;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
-use crate::uct::api::{Completion, Iface, Pack, Posted};
+use crate::uct::api::{Completion, Iface, Pack, Posted, Remote};
 pub use crate::uct::base::am::{Keep, Placing, ShortHandler};
+use crate::uct::base::copy::Payload;
 use crate::uct::base::iface::{EpBox, IfaceBox};
 pub use crate::uct::base::iface::{IfaceBase, base_of};
 use crate::uct::base::iov::Iov;
@@ -73,31 +74,22 @@ impl DeviceMapping {
 pub trait InternalIface: Iface {
     /// As `am_short`, for UCP, which respects the limits; returns C's code. A transport that delivers messages within
     /// the call may pass the payload to the handler in place.
-    ///
-    /// # Safety
-    /// `len` must be at most `max_short` less the header, `payload` readable for so many bytes, `id` a user's.
     #[inline(always)]
-    unsafe fn am_short_inside(
+    fn am_short_inside(
         ep: &EpBox<Self>,
         id: u8,
         header: u64,
-        payload: *const u8,
-        len: usize,
+        payload: Payload<'_>,
     ) -> ucs_status_t {
-        // SAFETY: by the caller's promise.
-        code_of(&unsafe { Self::am_short(ep, id, header, payload, len) })
+        code_of(&Self::am_short(ep, id, header, payload))
     }
 
     /// A put into memory that its owner registered for one transfer, followed by the active message `id` with the
     /// bytes `notification`. The peer does not acknowledge it: `comp` completes when the source is free again.
-    ///
-    /// # Safety
-    /// `rkey` live.
-    unsafe fn put_notify(
+    fn put_notify(
         ep: &EpBox<Self>,
         iov: Iov<'_>,
-        remote: u64,
-        rkey: uct_rkey_t,
+        remote: Remote,
         id: u8,
         told: &[u8],
         comp: Completion,
@@ -105,15 +97,11 @@ pub trait InternalIface: Iface {
         Err(Status::UNSUPPORTED)
     }
 
-    /// How code on a device reaches the memory of a key, of which the owner has so many bytes at an address (`remote`). The
-    /// code runs in the context that the device memory at `near` belongs to.
-    ///
-    /// # Safety
-    /// `rkey` live.
-    unsafe fn device_access(
+    /// How code on a device reaches memory of a peer, `length` bytes of it. The code runs in the context that the device memory at `near` belongs to.
+    fn device_access(
         ep: &EpBox<Self>,
-        rkey: uct_rkey_t,
-        remote: (u64, usize),
+        remote: Remote,
+        length: usize,
         near: usize,
     ) -> Result<DeviceMapping> {
         Err(Status::UNSUPPORTED)
@@ -188,14 +176,10 @@ pub trait InternalIface: Iface {
     }
 
     /// As `get_zcopy`, of memory that its owner may take back meanwhile: `CANCELED` when it has.
-    ///
-    /// # Safety
-    /// `rkey` live.
-    unsafe fn get_guarded(
+    fn get_guarded(
         ep: &EpBox<Self>,
         iov: Iov<'_>,
-        remote: u64,
-        rkey: uct_rkey_t,
+        remote: Remote,
         guard: EpochGuard,
         comp: Completion,
     ) -> Result<Posted> {
@@ -555,20 +539,17 @@ impl<'a> InternalRef<'a> {
 /// `InternalIface::am_short_inside` by C's handle: endpoint, id, header, payload, its length.
 pub type Short = unsafe fn(uct_ep_h, u8, u64, *const u8, usize) -> ucs_status_t;
 
-type PutNotify =
-    unsafe fn(uct_ep_h, Iov<'_>, u64, uct_rkey_t, u8, &[u8], Completion) -> Result<Posted>;
+type PutNotify = unsafe fn(uct_ep_h, Iov<'_>, Remote, u8, &[u8], Completion) -> Result<Posted>;
 
-/// Each function needs a live endpoint or interface of the transport, and live keys.
+/// Each function needs a live endpoint or interface of the transport.
 pub struct InternalOps {
     pub am_short: Short,
     /// `InternalIface::get_guarded`.
-    pub get_guarded:
-        unsafe fn(uct_ep_h, Iov<'_>, u64, uct_rkey_t, EpochGuard, Completion) -> Result<Posted>,
+    pub get_guarded: unsafe fn(uct_ep_h, Iov<'_>, Remote, EpochGuard, Completion) -> Result<Posted>,
     /// `InternalIface::put_notify`.
     pub put_notify: PutNotify,
     /// `InternalIface::device_access`.
-    pub device_access:
-        unsafe fn(uct_ep_h, uct_rkey_t, (u64, usize), usize) -> Result<DeviceMapping>,
+    pub device_access: unsafe fn(uct_ep_h, Remote, usize, usize) -> Result<DeviceMapping>,
     /// `InternalIface::peer_identity`.
     pub peer_identity: unsafe fn(uct_iface_h, &[u8], &[u8]) -> Option<u64>,
     /// `InternalIface::sender_identity`.
@@ -635,48 +616,43 @@ unsafe fn am_short<I: InternalIface>(
     // SAFETY: by the caller's promise.
     let ep = unsafe { EpBox::<I>::from_c(ep) };
     // SAFETY: as above.
-    unsafe { I::am_short_inside(ep, id, header, payload, len) }
+    I::am_short_inside(ep, id, header, unsafe { Payload::new(payload, len) })
 }
 
 unsafe fn get_guarded<I: InternalIface>(
     ep: uct_ep_h,
     iov: Iov<'_>,
-    remote: u64,
-    rkey: uct_rkey_t,
+    remote: Remote,
     guard: EpochGuard,
     comp: Completion,
 ) -> Result<Posted> {
     // SAFETY: by the caller's promise.
     let ep = unsafe { EpBox::<I>::from_c(ep) };
-    // SAFETY: as above.
-    unsafe { I::get_guarded(ep, iov, remote, rkey, guard, comp) }
+    I::get_guarded(ep, iov, remote, guard, comp)
 }
 
 unsafe fn put_notify<I: InternalIface>(
     ep: uct_ep_h,
     iov: Iov<'_>,
-    remote: u64,
-    rkey: uct_rkey_t,
+    remote: Remote,
     id: u8,
     told: &[u8],
     comp: Completion,
 ) -> Result<Posted> {
     // SAFETY: by the caller's promise.
     let ep = unsafe { EpBox::<I>::from_c(ep) };
-    // SAFETY: as above.
-    unsafe { I::put_notify(ep, iov, remote, rkey, id, told, comp) }
+    I::put_notify(ep, iov, remote, id, told, comp)
 }
 
 unsafe fn device_access<I: InternalIface>(
     ep: uct_ep_h,
-    rkey: uct_rkey_t,
-    remote: (u64, usize),
+    remote: Remote,
+    length: usize,
     near: usize,
 ) -> Result<DeviceMapping> {
     // SAFETY: by the caller's promise.
     let ep = unsafe { EpBox::<I>::from_c(ep) };
-    // SAFETY: as above.
-    unsafe { I::device_access(ep, rkey, remote, near) }
+    I::device_access(ep, remote, length, near)
 }
 
 unsafe fn peer_identity<I: InternalIface>(

@@ -7,8 +7,12 @@
 use crate::c::*;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
-use crate::uct::api::{AtomicOp, AtomicWord, Completion, Iface, Pack, Posted, UNQUERIED, Unpack};
+use crate::uct::api::{
+    AtomicOp, AtomicWord, Completion, Iface, OldValue, Pack, Posted, Remote, UNQUERIED, Unpack,
+    WaitingRequest,
+};
 use crate::uct::base::am::AM_IDS;
+use crate::uct::base::copy::{Payload, Room};
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
 use crate::uct::base::params::{EpParams, GivenAddress};
@@ -120,26 +124,17 @@ fn am_without_address<I: Iface>(ep: &EpBox<I>, id: u8, header: u64, len: usize) 
     if foreign(id) || len > 0 {
         return UCS_ERR_INVALID_PARAM;
     }
-    let nothing = core::ptr::NonNull::dangling().as_ptr();
-    // SAFETY: no byte is read.
-    code_of(&unsafe { I::am_short(ep, id, header, nothing, 0) })
+    code_of(&I::am_short(ep, id, header, Payload::from(&[][..])))
 }
 
 /// As `am_without_address`, a put.
 #[cold]
 #[inline(never)]
-fn put_without_address<I: Iface>(
-    ep: &EpBox<I>,
-    len: usize,
-    remote: u64,
-    rkey: uct_rkey_t,
-) -> ucs_status_t {
+fn put_without_address<I: Iface>(ep: &EpBox<I>, len: usize, remote: Remote) -> ucs_status_t {
     if len > 0 {
         return UCS_ERR_INVALID_PARAM;
     }
-    let nothing = core::ptr::NonNull::dangling().as_ptr();
-    // SAFETY: no byte is read.
-    code_of(&unsafe { I::put_short(ep, nothing, 0, remote, rkey) })
+    code_of(&I::put_short(ep, Payload::from(&[][..]), remote))
 }
 
 /// Whether the id is not for users.
@@ -201,7 +196,8 @@ macro_rules! face_shim {
 ep_shim! { fn am_short<I: Iface>(ep, id: u8, header: u64, payload: *const c_void, len: c_uint) -> ucs_status_t {
     if payload.is_null() || foreign(id) { return am_without_address(ep, id, header, len as usize) }
     // SAFETY: the user's payload, readable for `len`.
-    code_of(&unsafe { I::am_short(ep, id, header, payload.cast(), len as usize) })
+    let payload = unsafe { Payload::new(payload.cast(), len as usize) };
+    code_of(&I::am_short(ep, id, header, payload))
 }}
 
 ep_shim! { fn am_short_iov<I: Iface>(ep, id: u8, iov: *const uct_iov_t, count: usize) -> ucs_status_t {
@@ -226,22 +222,27 @@ ep_shim! { fn am_zcopy<I: Iface>(ep, id: u8, header: *const c_void, header_len: 
 }}
 
 ep_shim! { fn put_short<I: Iface>(ep, src: *const c_void, len: c_uint, remote: u64, rkey: uct_rkey_t) -> ucs_status_t {
-    if src.is_null() { return put_without_address(ep, len as usize, remote, rkey) }
-    // SAFETY: the user's buffer and key.
-    code_of(&unsafe { I::put_short(ep, src.cast(), len as usize, remote, rkey) })
+    // SAFETY: the user's key.
+    let remote = unsafe { Remote::new(remote, rkey) };
+    if src.is_null() { return put_without_address(ep, len as usize, remote) }
+    // SAFETY: the user's buffer.
+    let from = unsafe { Payload::new(src.cast(), len as usize) };
+    code_of(&I::put_short(ep, from, remote))
 }}
 
 ep_shim! { fn put_bcopy<I: Iface>(ep, cb: uct_pack_callback_t, arg: *mut c_void, remote: u64, rkey: uct_rkey_t) -> isize {
     // SAFETY: the user's key.
-    length(pack(cb, arg).and_then(|p| unsafe { I::put_bcopy(ep, p, remote, rkey) }))
+    let remote = unsafe { Remote::new(remote, rkey) };
+    length(pack(cb, arg).and_then(|p| I::put_bcopy(ep, p, remote)))
 }}
 
 ep_shim! { fn put_zcopy<I: Iface>(ep, iov: *const uct_iov_t, count: usize, remote: u64, rkey: uct_rkey_t, comp: *mut uct_completion_t) -> ucs_status_t {
+    // SAFETY: the user's key.
+    let remote = unsafe { Remote::new(remote, rkey) };
     // SAFETY: the user's list has one entry.
     if count == 1 && let Some(block) = unsafe { iov.as_ref() }
-        // SAFETY: the user's key.
-        && let Some(answer) = unsafe { I::put_zcopy_now(ep, block, remote, rkey, Completion(comp)) } { return answer }
-    put_zcopy_list(ep, iov, count, remote, rkey, comp)
+        && let Some(answer) = I::put_zcopy_now(ep, block, remote, Completion(comp)) { return answer }
+    put_zcopy_list(ep, iov, count, remote, Completion(comp))
 }}
 
 /// As `put_zcopy`, in any case.
@@ -250,28 +251,27 @@ fn put_zcopy_list<I: Iface>(
     ep: &EpBox<I>,
     iov: *const uct_iov_t,
     count: usize,
-    remote: u64,
-    rkey: uct_rkey_t,
-    comp: *mut uct_completion_t,
+    remote: Remote,
+    comp: Completion,
 ) -> ucs_status_t {
-    // SAFETY: the user's list and key.
-    posted(unsafe {
-        Iov::from_c(iov, count)
-            .and_then(|iov| I::put_zcopy(ep, iov, remote, rkey, Completion(comp)))
-    })
+    // SAFETY: the user's list.
+    let iov = unsafe { Iov::from_c(iov, count) };
+    posted(iov.and_then(|iov| I::put_zcopy(ep, iov, remote, comp)))
 }
 
 ep_shim! { fn get_short<I: Iface>(ep, dst: *mut c_void, len: c_uint, remote: u64, rkey: uct_rkey_t) -> ucs_status_t {
     if missing(dst, len as usize) { return UCS_ERR_INVALID_PARAM }
     // SAFETY: the user's buffer and key.
-    code_of(&unsafe { I::get_short(ep, dst.cast(), len as usize, remote, rkey) })
+    let (to, remote) = unsafe { (Room::new(dst.cast(), len as usize), Remote::new(remote, rkey)) };
+    code_of(&I::get_short(ep, to, remote))
 }}
 
 ep_shim! { fn get_bcopy<I: Iface>(ep, cb: uct_unpack_callback_t, arg: *mut c_void, len: usize, remote: u64, rkey: uct_rkey_t, comp: *mut uct_completion_t) -> ucs_status_t {
     let Some(cb) = cb else { return UCS_ERR_INVALID_PARAM };
     // SAFETY: the user's key.
-    if let Some(answer) = unsafe { I::get_bcopy_now(ep, Unpack { cb, arg }, len, remote, rkey, Completion(comp)) } { return answer }
-    get_bcopy_in_any_case(ep, Unpack { cb, arg }, len, remote, rkey, comp)
+    let remote = unsafe { Remote::new(remote, rkey) };
+    if let Some(answer) = I::get_bcopy_now(ep, Unpack { cb, arg }, len, remote, Completion(comp)) { return answer }
+    get_bcopy_in_any_case(ep, Unpack { cb, arg }, len, remote, Completion(comp))
 }}
 
 #[inline(never)]
@@ -279,23 +279,23 @@ fn get_bcopy_in_any_case<I: Iface>(
     ep: &EpBox<I>,
     unpack: Unpack,
     len: usize,
-    remote: u64,
-    rkey: uct_rkey_t,
-    comp: *mut uct_completion_t,
+    remote: Remote,
+    comp: Completion,
 ) -> ucs_status_t {
-    // SAFETY: the user's key.
-    posted(unsafe { I::get_bcopy(ep, unpack, len, remote, rkey, Completion(comp)) })
+    posted(I::get_bcopy(ep, unpack, len, remote, comp))
 }
 
 ep_shim! { fn get_zcopy<I: Iface>(ep, iov: *const uct_iov_t, count: usize, remote: u64, rkey: uct_rkey_t, comp: *mut uct_completion_t) -> ucs_status_t {
     // SAFETY: the user's list and key.
-    posted(unsafe { Iov::from_c(iov, count).and_then(|iov| I::get_zcopy(ep, iov, remote, rkey, Completion(comp))) })
+    let (iov, remote) = unsafe { (Iov::from_c(iov, count), Remote::new(remote, rkey)) };
+    posted(iov.and_then(|iov| I::get_zcopy(ep, iov, remote, Completion(comp))))
 }}
 
 ep_shim! { fn cswap<I: Iface, W: AtomicWord>(ep, compare: W, swap: W, remote: u64, rkey: uct_rkey_t, result: *mut W, comp: *mut uct_completion_t) -> ucs_status_t {
     if result.is_null() { return UCS_ERR_INVALID_PARAM }
     // SAFETY: the user's result and key.
-    posted(unsafe { I::atomic_cswap(ep, compare, swap, result, remote, rkey, Completion(comp)) })
+    let (old, remote) = unsafe { (OldValue::new(result), Remote::new(remote, rkey)) };
+    posted(I::atomic_cswap(ep, compare, swap, old, remote, Completion(comp)))
 }}
 
 ep_shim! { fn atomic_post<I: Iface, W: AtomicWord>(ep, op: c_uint, value: W, remote: u64, rkey: uct_rkey_t) -> ucs_status_t {
@@ -303,16 +303,17 @@ ep_shim! { fn atomic_post<I: Iface, W: AtomicWord>(ep, op: c_uint, value: W, rem
         // As upstream, there is no posted swap: it would be a fetch whose result nobody reads.
         None | Some(AtomicOp::Swap) => UCS_ERR_UNSUPPORTED,
         // SAFETY: the user's key.
-        Some(op) => code_of(&unsafe { I::atomic_post(ep, op, value, remote, rkey) }),
+        Some(op) => code_of(&I::atomic_post(ep, op, value, unsafe { Remote::new(remote, rkey) })),
     }
 }}
 
 ep_shim! { fn atomic_fetch<I: Iface, W: AtomicWord>(ep, op: c_uint, value: W, result: *mut W, remote: u64, rkey: uct_rkey_t, comp: *mut uct_completion_t) -> ucs_status_t {
     if result.is_null() { return UCS_ERR_INVALID_PARAM }
+    // SAFETY: the user's result and key.
+    let (old, remote) = unsafe { (OldValue::new(result), Remote::new(remote, rkey)) };
     if op == UCT_ATOMIC_OP_ADD
-        // SAFETY: the user's result and key.
-        && let Some(answer) = unsafe { I::fetch_add_now(ep, value, result, remote, rkey, Completion(comp)) } { return answer }
-    fetch_in_any_case(ep, op, value, result, remote, rkey, comp)
+        && let Some(answer) = I::fetch_add_now(ep, value, old, remote, Completion(comp)) { return answer }
+    fetch_in_any_case(ep, op, value, old, remote, Completion(comp))
 }}
 
 #[inline(never)]
@@ -320,17 +321,13 @@ fn fetch_in_any_case<I: Iface, W: AtomicWord>(
     ep: &EpBox<I>,
     op: c_uint,
     value: W,
-    result: *mut W,
-    remote: u64,
-    rkey: uct_rkey_t,
-    comp: *mut uct_completion_t,
+    old: OldValue<W>,
+    remote: Remote,
+    comp: Completion,
 ) -> ucs_status_t {
     match AtomicOp::from_c(op) {
         None => UCS_ERR_UNSUPPORTED,
-        // SAFETY: the user's result and key.
-        Some(op) => posted(unsafe {
-            I::atomic_fetch(ep, op, value, result, remote, rkey, Completion(comp))
-        }),
+        Some(op) => posted(I::atomic_fetch(ep, op, value, old, remote, comp)),
     }
 }
 
@@ -385,14 +382,14 @@ face_shim! { fn tag_recv_cancel<I: Iface>(face, ctx: *mut uct_tag_context_t, for
 ep_shim! { fn pending_add<I: Iface>(ep, req: *mut uct_pending_req_t, flags: c_uint) -> ucs_status_t {
     if req.is_null() { return UCS_ERR_INVALID_PARAM }
     // SAFETY: the user's request.
-    code_of(&unsafe { I::pending_add(ep, req, flags) })
+    code_of(&I::pending_add(ep, unsafe { WaitingRequest::new(req) }, flags))
 }}
 
 ep_shim! { fn pending_purge<I: Iface>(ep, cb: uct_pending_purge_callback_t, arg: *mut c_void) -> () {
     I::pending_purge(ep, &mut |req| {
         if let Some(cb) = cb {
             // SAFETY: the user's callback with its request and argument.
-            unsafe { cb(req, arg) }
+            unsafe { cb(req.as_ptr(), arg) }
         }
     });
 }}

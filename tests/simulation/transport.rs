@@ -8,6 +8,7 @@ use ferrucx::c::*;
 use ferrucx::ucs::config::{Config, Table};
 use ferrucx::ucs::{Failure, Result, Status};
 use ferrucx::uct::api::*;
+use ferrucx::uct::base::copy::Payload;
 use ferrucx::uct::base::iface::{EpBox, IfaceBox};
 use ferrucx::uct::base::iov::Iov;
 use ferrucx::uct::base::md::{ComponentHandle, DynMd, MemoryNumber};
@@ -256,13 +257,13 @@ impl SimEp {
     }
 
     /// The bytes of a put.
-    fn gathered(iov: Iov<'_>, remote: u64, rkey: uct_rkey_t) -> Result<Put> {
+    fn gathered(iov: Iov<'_>, remote: Remote) -> Result<Put> {
         let mut bytes = vec![0; iov.total()?];
         // SAFETY: room for all blocks.
         unsafe { iov.gather(bytes.as_mut_ptr()) };
         Ok(Put {
-            key: rkey as u64,
-            at: remote,
+            key: remote.key() as u64,
+            at: remote.address(),
             bytes,
         })
     }
@@ -399,14 +400,9 @@ impl Iface for SimIface {
         network().close(&face.tl.0);
     }
 
-    unsafe fn am_short(
-        ep: &EpBox<Self>,
-        id: u8,
-        header: u64,
-        payload: *const u8,
-        len: usize,
-    ) -> Result<()> {
+    fn am_short(ep: &EpBox<Self>, id: u8, header: u64, payload: Payload<'_>) -> Result<()> {
         let limit = of(ep).0.from.shape.max_short.ok_or(Status::UNSUPPORTED)?;
+        let len = payload.len();
         assert!(
             len + 8 <= limit,
             "a short message of {len} bytes, limit {limit}"
@@ -416,7 +412,7 @@ impl Iface for SimIface {
                 // SAFETY: `limit` bytes of room, a readable payload.
                 unsafe {
                     to.cast::<[u8; 8]>().write(header.to_ne_bytes());
-                    core::ptr::copy_nonoverlapping(payload, to.add(8), len);
+                    core::ptr::copy_nonoverlapping(payload.as_ptr(), to.add(8), len);
                 }
                 len + 8
             })
@@ -455,36 +451,30 @@ impl Iface for SimIface {
         Ok(Posted::InProgress)
     }
 
-    unsafe fn put_zcopy(
+    fn put_zcopy(
         ep: &EpBox<Self>,
         iov: Iov<'_>,
-        remote: u64,
-        rkey: uct_rkey_t,
+        remote: Remote,
         comp: Completion,
     ) -> Result<Posted> {
         if of(ep).0.from.role == Role::Messages {
-            let put = SimEp::gathered(iov, remote, rkey)?;
+            let put = SimEp::gathered(iov, remote)?;
             assert!(put.bytes.len() <= of(ep).0.from.shape.max_copy);
             return of(ep).0.put(&network(), put, comp);
         }
-        of(ep).one_copy(iov, remote, false, None, comp)
+        of(ep).one_copy(iov, remote.address(), false, None, comp)
     }
 
-    unsafe fn get_zcopy(
+    fn get_zcopy(
         ep: &EpBox<Self>,
         iov: Iov<'_>,
-        remote: u64,
-        _rkey: uct_rkey_t,
+        remote: Remote,
         comp: Completion,
     ) -> Result<Posted> {
-        of(ep).one_copy(iov, remote, true, None, comp)
+        of(ep).one_copy(iov, remote.address(), true, None, comp)
     }
 
-    unsafe fn pending_add(
-        ep: &EpBox<Self>,
-        req: *mut uct_pending_req_t,
-        _flags: u32,
-    ) -> Result<()> {
+    fn pending_add(ep: &EpBox<Self>, req: WaitingRequest, _flags: u32) -> Result<()> {
         let link = &of(ep).0;
         if !link.must_wait(&network()) {
             return Err(Status::BUSY);
@@ -493,7 +483,7 @@ impl Iface for SimIface {
         Ok(())
     }
 
-    fn pending_purge(ep: &EpBox<Self>, each: &mut dyn FnMut(*mut uct_pending_req_t)) {
+    fn pending_purge(ep: &EpBox<Self>, each: &mut dyn FnMut(WaitingRequest)) {
         of(ep).0.group.purge(each);
     }
 
@@ -512,17 +502,16 @@ impl Iface for SimIface {
 }
 
 impl InternalIface for SimIface {
-    unsafe fn put_notify(
+    fn put_notify(
         ep: &EpBox<Self>,
         iov: Iov<'_>,
-        remote: u64,
-        rkey: uct_rkey_t,
+        remote: Remote,
         id: u8,
         told: &[u8],
         comp: Completion,
     ) -> Result<Posted> {
         let content = Content {
-            put: Some(SimEp::gathered(iov, remote, rkey)?),
+            put: Some(SimEp::gathered(iov, remote)?),
             message: Some((id, told.to_vec())),
         };
         of(ep).0.put_notify(&network(), content, comp)
@@ -545,14 +534,13 @@ impl InternalIface for SimIface {
         network().is_linked(&face.tl.0, identity)
     }
 
-    unsafe fn get_guarded(
+    fn get_guarded(
         ep: &EpBox<Self>,
         iov: Iov<'_>,
-        remote: u64,
-        _rkey: uct_rkey_t,
+        remote: Remote,
         guard: EpochGuard,
         comp: Completion,
     ) -> Result<Posted> {
-        of(ep).one_copy(iov, remote, true, Some(guard), comp)
+        of(ep).one_copy(iov, remote.address(), true, Some(guard), comp)
     }
 }

@@ -13,7 +13,7 @@ use crate::ucp::rkey::{Access, RemoteKey};
 use crate::ucp::worker_core::Core;
 use crate::ucs::callbackq::{CallbackId, Repeat};
 use crate::ucs::{Result, Status, tracepoint};
-use crate::uct::api::{Completion, Posted};
+use crate::uct::api::{Completion, Posted, Remote};
 use crate::uct::base::copy::copy;
 use crate::uct::base::iov::Iov;
 use crate::uct::internal::{DeviceMapping, EpochGuard, base_of};
@@ -438,12 +438,10 @@ fn post_notified(
     let put = unsafe {
         let put_notify = base_of((*lane.ep).iface).internal.ops.put_notify;
         Iov::from_c(&iov, 1).and_then(|iov| {
-            let (remote, rkey) = (transfer.remote, transfer.rkey);
             put_notify(
                 lane.ep,
                 iov,
-                remote,
-                rkey,
+                Remote::new(transfer.remote, transfer.rkey),
                 notification.id as u8,
                 &notification.body,
                 Completion(req.completion()),
@@ -511,14 +509,17 @@ fn ops_of<'a>(lane: Lane) -> &'a uct_iface_ops {
 pub fn device_access(
     lane: Lane,
     key: &RemoteKey,
-    remote: (u64, usize),
+    (address, length): (u64, usize),
     near: usize,
 ) -> Result<DeviceMapping> {
     let Access::Device(rkey) = key.access else {
         return Err(Status::UNSUPPORTED);
     };
     // SAFETY: a live transport endpoint of ours, and a key that was unpacked for its transport, which `key` keeps.
-    unsafe { (base_of((*lane.ep).iface).internal.ops.device_access)(lane.ep, rkey, remote, near) }
+    unsafe {
+        let remote = Remote::new(address, rkey);
+        (base_of((*lane.ep).iface).internal.ops.device_access)(lane.ep, remote, length, near)
+    }
 }
 
 /// A guarded get, which C's op table lacks.
@@ -533,10 +534,13 @@ unsafe fn get_guarded(
     guard: EpochGuard,
     comp: *mut uct_completion_t,
 ) -> ucs_status_t {
-    // SAFETY: an endpoint of this library, by the caller's promise.
+    // SAFETY: an endpoint of this library with a live key, by the caller's promise.
     let posted = unsafe {
-        let get = base_of((*ep).iface).internal.ops.get_guarded;
-        Iov::from_c(iov, 1).and_then(|iov| get(ep, iov, remote, rkey, guard, Completion(comp)))
+        let (get, remote) = (
+            base_of((*ep).iface).internal.ops.get_guarded,
+            Remote::new(remote, rkey),
+        );
+        Iov::from_c(iov, 1).and_then(|iov| get(ep, iov, remote, guard, Completion(comp)))
     };
     match posted {
         Ok(Posted::Done) => UCS_OK,

@@ -217,15 +217,28 @@ impl<I: Iface> Deref for IfaceBox<I> {
 impl<I: Iface> EpBox<I> {
     /// Creates an endpoint for C.
     pub fn create(face: &IfaceBox<I>, params: &EpParams) -> Result<uct_ep_h> {
-        EpBox::make(face, params, false)
+        EpBox::make(face, params, false, |_| ()).map(|(ep, ())| ep)
     }
 
     /// Creates an endpoint for tag matching itself.
     pub fn create_hidden(face: &IfaceBox<I>, params: &EpParams) -> Result<uct_ep_h> {
-        EpBox::make(face, params, true)
+        EpBox::make(face, params, true, |_| ()).map(|(ep, ())| ep)
     }
 
-    fn make(face: &IfaceBox<I>, params: &EpParams, hidden: bool) -> Result<uct_ep_h> {
+    /// Creates an endpoint without the addresses of a peer's, and calls `then` with it. Returns what that does, too.
+    pub fn create_unconnected<R>(
+        face: &IfaceBox<I>,
+        then: impl FnOnce(&EpBox<I>) -> R,
+    ) -> Result<(uct_ep_h, R)> {
+        EpBox::make(face, &EpParams::UNCONNECTED, false, then)
+    }
+
+    fn make<R>(
+        face: &IfaceBox<I>,
+        params: &EpParams,
+        hidden: bool,
+        then: impl FnOnce(&EpBox<I>) -> R,
+    ) -> Result<(uct_ep_h, R)> {
         let tl = I::ep_create(face, params)?;
         let ep = Box::into_raw(Box::new(EpBox {
             c: uct_ep { iface: face.as_c() },
@@ -235,8 +248,9 @@ impl<I: Iface> EpBox<I> {
             tl,
         }));
         // SAFETY: just made, alive.
-        I::ep_created(unsafe { &*ep });
-        Ok(ep.cast())
+        let made = unsafe { &*ep };
+        I::ep_created(made);
+        Ok((ep.cast(), then(made)))
     }
 
     /// The C handle.

@@ -7,15 +7,14 @@
 
 use crate::c::*;
 use crate::ucs::front_queue::FrontQueue;
+use crate::uct::api::WaitingRequest;
 use core::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-type Request = *mut uct_pending_req_t;
-
 /// The requests of one endpoint, in order.
 pub struct PendingGroup {
-    requests: RefCell<FrontQueue<Request>>,
+    requests: RefCell<FrontQueue<WaitingRequest>>,
     /// In the interface's queue.
     queued: Cell<bool>,
     closed: Cell<bool>,
@@ -40,7 +39,7 @@ impl PendingGroup {
     }
 
     /// Takes every request off and hands it to `each`.
-    pub fn purge(&self, each: &mut dyn FnMut(Request)) {
+    pub fn purge(&self, each: &mut dyn FnMut(WaitingRequest)) {
         loop {
             let next = self.requests.borrow_mut().pop_front();
             match next {
@@ -81,7 +80,7 @@ impl PendingQueue {
     }
 
     /// Queues `request` in `group`.
-    pub fn add(&self, group: &Rc<PendingGroup>, request: Request) {
+    pub fn add(&self, group: &Rc<PendingGroup>, request: WaitingRequest) {
         group.requests.borrow_mut().push_back(request);
         self.schedule(group);
     }
@@ -118,12 +117,8 @@ impl PendingQueue {
             }
             let next = group.requests.borrow_mut().pop_front();
             let Some(request) = next else { continue };
-            // SAFETY: the user keeps a queued request alive; it is off the queue from here on.
-            let status = match unsafe { (*request).func } {
-                // SAFETY: the user's function with its own request.
-                Some(func) => unsafe { func(request) },
-                None => UCS_OK,
-            };
+            // It is off the queue from here on.
+            let status = request.call();
             if status == UCS_OK {
                 done += 1;
                 stuck = 0;
@@ -173,6 +168,13 @@ mod tests {
     /// Memory of a request that queues point to: a box that is moved would be its only pointer.
     struct Owned(*mut Req);
 
+    impl Owned {
+        fn waiting(&self) -> WaitingRequest {
+            // SAFETY: the tests keep it until their queue is empty or gone.
+            unsafe { WaitingRequest::new(self.0.cast()) }
+        }
+    }
+
     impl Drop for Owned {
         fn drop(&mut self) {
             // SAFETY: of a box, given up once.
@@ -203,7 +205,7 @@ mod tests {
         for seq in 0..4 {
             for (ep, g) in groups.iter().enumerate() {
                 let r = req(ep, seq);
-                q.add(g, r.0.cast());
+                q.add(g, r.waiting());
                 keep.push(r);
             }
         }
@@ -223,9 +225,9 @@ mod tests {
         let q = PendingQueue::new();
         let (a, b) = (PendingGroup::new(), PendingGroup::new());
         let (x, y, z) = (req(0, 0), req(0, 1), req(1, 0));
-        q.add(&a, x.0.cast());
-        q.add(&a, y.0.cast());
-        q.add(&b, z.0.cast());
+        q.add(&a, x.waiting());
+        q.add(&a, y.waiting());
+        q.add(&b, z.waiting());
         let mut n = 0;
         a.purge(&mut |_| n += 1);
         assert_eq!(n, 2);

@@ -12,7 +12,7 @@ use crate::ucs::config::{Config, var};
 use crate::ucs::sync::{AtomicBool, Ordering};
 use crate::ucs::{Failure, Result, Status};
 use crate::ucs_debug;
-use crate::uct::api::{Completion, Iface, Posted};
+use crate::uct::api::{Completion, Iface, Posted, Remote, WaitingRequest};
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
 use crate::uct::base::node;
@@ -228,32 +228,40 @@ impl Iface for CmaIface {
     }
 
     #[inline]
-    unsafe fn put_zcopy(
+    fn put_zcopy(
         ep: &EpBox<Self>,
         iov: Iov<'_>,
-        remote: u64,
-        _rkey: uct_rkey_t,
+        remote: Remote,
         comp: Completion,
     ) -> Result<Posted> {
-        ep.post(ep.face(), CopyDirection::Write, iov, remote, None, comp)
+        ep.post(
+            ep.face(),
+            CopyDirection::Write,
+            iov,
+            remote.address(),
+            None,
+            comp,
+        )
     }
 
     #[inline]
-    unsafe fn get_zcopy(
+    fn get_zcopy(
         ep: &EpBox<Self>,
         iov: Iov<'_>,
-        remote: u64,
-        _rkey: uct_rkey_t,
+        remote: Remote,
         comp: Completion,
     ) -> Result<Posted> {
-        ep.post(ep.face(), CopyDirection::Read, iov, remote, None, comp)
+        ep.post(
+            ep.face(),
+            CopyDirection::Read,
+            iov,
+            remote.address(),
+            None,
+            comp,
+        )
     }
 
-    unsafe fn pending_add(
-        ep: &EpBox<Self>,
-        req: *mut uct_pending_req_t,
-        _flags: u32,
-    ) -> Result<()> {
+    fn pending_add(ep: &EpBox<Self>, req: WaitingRequest, _flags: u32) -> Result<()> {
         let face = ep.face();
         if face.queue.transfers() < face.max_transfers && ep.pending.is_empty() {
             return Err(Status::BUSY);
@@ -262,7 +270,7 @@ impl Iface for CmaIface {
         Ok(())
     }
 
-    fn pending_purge(ep: &EpBox<Self>, each: &mut dyn FnMut(*mut uct_pending_req_t)) {
+    fn pending_purge(ep: &EpBox<Self>, each: &mut dyn FnMut(WaitingRequest)) {
         ep.pending.purge(each);
     }
 
@@ -308,11 +316,10 @@ impl Iface for CmaIface {
 }
 
 impl InternalIface for CmaIface {
-    unsafe fn get_guarded(
+    fn get_guarded(
         ep: &EpBox<Self>,
         iov: Iov<'_>,
-        remote: u64,
-        _rkey: uct_rkey_t,
+        remote: Remote,
         guard: EpochGuard,
         comp: Completion,
     ) -> Result<Posted> {
@@ -320,7 +327,7 @@ impl InternalIface for CmaIface {
             ep.face(),
             CopyDirection::Read,
             iov,
-            remote,
+            remote.address(),
             Some(guard),
             comp,
         )

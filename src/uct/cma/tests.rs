@@ -6,7 +6,7 @@ use crate::c::*;
 use crate::sys::vm_rw::CopyDirection;
 use crate::ucs::Status;
 use crate::ucs::config::Config;
-use crate::uct::api::{Completion, Iface, Posted};
+use crate::uct::api::{Completion, Iface, Posted, WaitingRequest};
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
 use crate::uct::base::params::{EpParams, GivenAddress, IfaceParams};
@@ -74,7 +74,7 @@ fn one_transfer_at_a_time() {
     };
     let request = &raw mut request;
     // SAFETY: the request lives to the end of the test.
-    let wait = || unsafe { CmaIface::pending_add(ep, request, 0) };
+    let wait = || unsafe { CmaIface::pending_add(ep, WaitingRequest::new(request), 0) };
 
     assert_eq!(wait(), Err(Status::BUSY), "there is room");
     assert_eq!(put(Completion(comp_ptr)), Ok(Posted::InProgress));

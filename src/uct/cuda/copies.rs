@@ -2,11 +2,11 @@
 //! the order in which they were posted.
 #![forbid(unsafe_code)]
 
-use crate::c::{UCT_FLUSH_FLAG_CANCEL, uct_pending_req_t};
+use crate::c::UCT_FLUSH_FLAG_CANCEL;
 use crate::sys::cuda::{Copying, Imported};
 use crate::sys::eventfd::EventFd;
 use crate::ucs::{Result, Status};
-use crate::uct::api::{Completion, Posted};
+use crate::uct::api::{Completion, Posted, WaitingRequest};
 use crate::uct::base::pending::{PendingGroup, PendingQueue};
 use crate::{ucs_debug, ucs_error};
 use core::cell::{Cell, OnceCell, RefCell};
@@ -178,7 +178,7 @@ impl Copies {
     }
 
     /// Queues a request until there is room; `BUSY` when there is.
-    pub fn pending_add(&self, group: &Rc<PendingGroup>, req: *mut uct_pending_req_t) -> Result<()> {
+    pub fn pending_add(&self, group: &Rc<PendingGroup>, req: WaitingRequest) -> Result<()> {
         if self.has_room() && group.is_empty() {
             return Err(Status::BUSY);
         }

@@ -10,8 +10,8 @@ use crate::sys::fork::PerProcess;
 use crate::sys::random::random_u64;
 use crate::ucs::config::{Config, var};
 use crate::ucs::{Result, Status};
-use crate::uct::api::{Completion, Iface, Posted};
-use crate::uct::base::copy::copy;
+use crate::uct::api::{Completion, Iface, Posted, Remote, WaitingRequest};
+use crate::uct::base::copy::{Payload, Room, copy};
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
 use crate::uct::base::memory_copier::MemoryCopier;
@@ -167,38 +167,27 @@ impl Iface for CudaIface {
         ep.face().copies.close(&ep.pending);
     }
 
-    unsafe fn put_short(
-        ep: &EpBox<Self>,
-        src: *const u8,
-        len: usize,
-        remote: u64,
-        _rkey: uct_rkey_t,
-    ) -> Result<()> {
-        // SAFETY: by the caller's promise.
-        unsafe { ep.face().copier.copy(remote as *mut u8, src, len) }
+    fn put_short(ep: &EpBox<Self>, from: Payload<'_>, remote: Remote) -> Result<()> {
+        let to = remote.address() as *mut u8;
+        // SAFETY: the user's memory.
+        unsafe { (ep.face().copier).copy(to, from.as_ptr(), from.len()) }
     }
 
-    unsafe fn get_short(
-        ep: &EpBox<Self>,
-        dst: *mut u8,
-        len: usize,
-        remote: u64,
-        _rkey: uct_rkey_t,
-    ) -> Result<()> {
-        // SAFETY: by the caller's promise.
-        unsafe { ep.face().copier.copy(dst, remote as *const u8, len) }
+    fn get_short(ep: &EpBox<Self>, to: Room<'_>, remote: Remote) -> Result<()> {
+        let from = remote.address() as *const u8;
+        // SAFETY: the user's memory.
+        unsafe { (ep.face().copier).copy(to.as_mut_ptr(), from, to.len()) }
     }
 
-    unsafe fn put_zcopy(
+    fn put_zcopy(
         ep: &EpBox<Self>,
         iov: Iov<'_>,
-        remote: u64,
-        _rkey: uct_rkey_t,
+        remote: Remote,
         comp: Completion,
     ) -> Result<Posted> {
         let (from, length) = single(&iov)?;
         let range = Range {
-            to: remote as *mut u8,
+            to: remote.address() as *mut u8,
             from,
             length,
         };
@@ -206,32 +195,27 @@ impl Iface for CudaIface {
         unsafe { ep.face().post(&ep.pending, range, comp) }
     }
 
-    unsafe fn get_zcopy(
+    fn get_zcopy(
         ep: &EpBox<Self>,
         iov: Iov<'_>,
-        remote: u64,
-        _rkey: uct_rkey_t,
+        remote: Remote,
         comp: Completion,
     ) -> Result<Posted> {
         let (to, length) = single(&iov)?;
         let range = Range {
             to,
-            from: remote as *const u8,
+            from: remote.address() as *const u8,
             length,
         };
         // SAFETY: the user keeps the buffer until the completion.
         unsafe { ep.face().post(&ep.pending, range, comp) }
     }
 
-    unsafe fn pending_add(
-        ep: &EpBox<Self>,
-        req: *mut uct_pending_req_t,
-        _flags: u32,
-    ) -> Result<()> {
+    fn pending_add(ep: &EpBox<Self>, req: WaitingRequest, _flags: u32) -> Result<()> {
         ep.face().copies.pending_add(&ep.pending, req)
     }
 
-    fn pending_purge(ep: &EpBox<Self>, each: &mut dyn FnMut(*mut uct_pending_req_t)) {
+    fn pending_purge(ep: &EpBox<Self>, each: &mut dyn FnMut(WaitingRequest)) {
         ep.pending.purge(each);
     }
 

@@ -3,7 +3,7 @@
 use super::iface::{MAX_SHORT_IOV, SelfIface, read_address};
 use crate::ucs::{Result, Status};
 use crate::uct::api::Pack;
-use crate::uct::base::copy::copy_home;
+use crate::uct::base::copy::{Payload, copy_home};
 use crate::uct::base::iface::IfaceBox;
 use crate::uct::base::iov::Iov;
 use crate::uct::base::params::EpParams;
@@ -25,27 +25,18 @@ impl SelfEp {
         Ok(SelfEp)
     }
 
-    /// # Safety
-    /// `payload` must be readable for `len` bytes.
     #[inline(always)]
-    pub unsafe fn am_short(
-        &self,
-        face: &Face,
-        id: u8,
-        header: u64,
-        payload: *const u8,
-        len: usize,
-    ) -> Result<()> {
+    pub fn am_short(&self, face: &Face, id: u8, header: u64, payload: Payload<'_>) -> Result<()> {
         // No segment is shorter than a header.
-        if len > face.seg_size - size_of::<u64>() {
+        if payload.len() > face.seg_size - size_of::<u64>() {
             return Err(Status::INVALID_PARAM);
         }
         SelfIface::deliver(face, id, |at| {
             // SAFETY: the descriptor has room for the header, any alignment.
             unsafe { at.cast::<u64>().write_unaligned(header) };
             // SAFETY: room and source were checked above.
-            unsafe { copy_home(payload, at.add(size_of::<u64>()), len) };
-            len + size_of::<u64>()
+            unsafe { copy_home(payload.as_ptr(), at.add(size_of::<u64>()), payload.len()) };
+            payload.len() + size_of::<u64>()
         });
         Ok(())
     }

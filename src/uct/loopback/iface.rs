@@ -7,7 +7,9 @@ use crate::sys::random::random_u64;
 use crate::ucs::config::{Config, var};
 use crate::ucs::status::code_of;
 use crate::ucs::{Failure, Result, Status};
-use crate::uct::api::{AtomicOp, AtomicWord, Completion, Iface, Pack, Posted, Unpack};
+use crate::uct::api::{
+    AtomicOp, AtomicWord, Completion, Iface, OldValue, Pack, Posted, Remote, Unpack,
+};
 use crate::uct::base::copy::{Payload, copy};
 use crate::uct::base::desc::DescPool;
 use crate::uct::base::iface::{EpBox, IfaceBase, IfaceBox};
@@ -61,15 +63,13 @@ impl SelfIface {
 
     /// A short message to a handler that may keep it.
     #[inline(never)]
-    unsafe fn am_short_kept(
+    fn am_short_kept(
         ep: &EpBox<SelfIface>,
         id: u8,
         header: u64,
-        payload: *const u8,
-        len: usize,
+        payload: Payload<'_>,
     ) -> ucs_status_t {
-        // SAFETY: as promised by the caller.
-        code_of(&unsafe { ep.am_short(ep.face(), id, header, payload, len) })
+        code_of(&ep.am_short(ep.face(), id, header, payload))
     }
 
     /// Fills a descriptor by `fill`, which returns the length, and calls the handler with it.
@@ -134,15 +134,8 @@ impl Iface for SelfIface {
     }
 
     #[inline(always)]
-    unsafe fn am_short(
-        ep: &EpBox<Self>,
-        id: u8,
-        header: u64,
-        payload: *const u8,
-        len: usize,
-    ) -> Result<()> {
-        // SAFETY: as promised by the caller.
-        unsafe { ep.am_short(ep.face(), id, header, payload, len) }
+    fn am_short(ep: &EpBox<Self>, id: u8, header: u64, payload: Payload<'_>) -> Result<()> {
+        ep.am_short(ep.face(), id, header, payload)
     }
 
     fn am_short_iov(ep: &EpBox<Self>, id: u8, iov: Iov<'_>) -> Result<()> {
@@ -155,84 +148,69 @@ impl Iface for SelfIface {
     }
 
     #[inline]
-    unsafe fn put_short(
-        _ep: &EpBox<Self>,
-        src: *const u8,
-        len: usize,
-        remote: u64,
-        _rkey: uct_rkey_t,
-    ) -> Result<()> {
+    fn put_short(_ep: &EpBox<Self>, from: Payload<'_>, remote: Remote) -> Result<()> {
         // SAFETY: both buffers are the user's, in this process; they may overlap.
-        unsafe { copy(src, remote as *mut u8, len) };
+        unsafe { copy(from.as_ptr(), remote.address() as *mut u8, from.len()) };
         Ok(())
     }
 
-    unsafe fn put_bcopy(
-        _ep: &EpBox<Self>,
-        pack: Pack,
-        remote: u64,
-        _rkey: uct_rkey_t,
-    ) -> Result<usize> {
+    fn put_bcopy(_ep: &EpBox<Self>, pack: Pack, remote: Remote) -> Result<usize> {
         // SAFETY: the user packs straight into its own memory.
-        Ok(unsafe { pack.pack_into(remote as *mut u8) })
+        Ok(unsafe { pack.pack_into(remote.address() as *mut u8) })
     }
 
-    unsafe fn get_bcopy(
+    fn get_bcopy(
         _ep: &EpBox<Self>,
         unpack: Unpack,
         len: usize,
-        remote: u64,
-        _rkey: uct_rkey_t,
+        remote: Remote,
         _comp: Completion,
     ) -> Result<Posted> {
         // SAFETY: the user unpacks straight from its own memory.
-        unsafe { unpack.unpack_from(remote as *const u8, len) };
+        unsafe { unpack.unpack_from(remote.address() as *const u8, len) };
         Ok(Posted::Done)
     }
 
     #[inline]
-    unsafe fn atomic_post<W: AtomicWord>(
+    fn atomic_post<W: AtomicWord>(
         _ep: &EpBox<Self>,
         op: AtomicOp,
         value: W,
-        remote: u64,
-        _rkey: uct_rkey_t,
+        remote: Remote,
     ) -> Result<()> {
-        let at = word_at::<W>(remote)?;
+        let at = word_at::<W>(remote.address())?;
         // SAFETY: the user's memory, aligned as checked.
         unsafe { W::fetch(at, op, value) };
         Ok(())
     }
 
     #[inline]
-    unsafe fn atomic_fetch<W: AtomicWord>(
+    fn atomic_fetch<W: AtomicWord>(
         _ep: &EpBox<Self>,
         op: AtomicOp,
         value: W,
-        result: *mut W,
-        remote: u64,
-        _rkey: uct_rkey_t,
+        old: OldValue<W>,
+        remote: Remote,
         _comp: Completion,
     ) -> Result<Posted> {
-        let at = word_at::<W>(remote)?;
-        // SAFETY: the user's memory, aligned as checked; `result` is writable.
-        unsafe { result.write_unaligned(W::fetch(at, op, value)) };
+        let at = word_at::<W>(remote.address())?;
+        // SAFETY: the user's memory, aligned as checked.
+        old.put(unsafe { W::fetch(at, op, value) });
         Ok(Posted::Done)
     }
 
     #[inline]
-    unsafe fn atomic_cswap<W: AtomicWord>(
+    fn atomic_cswap<W: AtomicWord>(
         _ep: &EpBox<Self>,
         compare: W,
         swap: W,
-        result: *mut W,
-        remote: u64,
-        _rkey: uct_rkey_t,
+        old: OldValue<W>,
+        remote: Remote,
         _comp: Completion,
     ) -> Result<Posted> {
-        let at = word_at::<W>(remote)?;
-        // SAFETY: the user's memory, aligned as checked; `result` is writable.
-        unsafe { result.write_unaligned(W::cswap(at, compare, swap)) };
+        let at = word_at::<W>(remote.address())?;
+        // SAFETY: the user's memory, aligned as checked.
+        old.put(unsafe { W::cswap(at, compare, swap) });
         Ok(Posted::Done)
     }
 
@@ -249,22 +227,18 @@ impl Iface for SelfIface {
 impl InternalIface for SelfIface {
     /// Passed in place if the handler only reads it.
     #[inline(always)]
-    unsafe fn am_short_inside(
+    fn am_short_inside(
         ep: &EpBox<Self>,
         id: u8,
         header: u64,
-        payload: *const u8,
-        len: usize,
+        payload: Payload<'_>,
     ) -> ucs_status_t {
-        match ep.face().base.am.short(id, len) {
-            // SAFETY: the handler with its argument, as set; the caller's payload.
-            Some((handler, arg)) => unsafe {
-                handler(arg, header, Payload::new(payload, len));
-                UCS_OK
-            },
-            // SAFETY: as promised by the caller.
-            None => unsafe { SelfIface::am_short_kept(ep, id, header, payload, len) },
-        }
+        let Some((handler, arg)) = ep.face().base.am.short(id, payload.len()) else {
+            return SelfIface::am_short_kept(ep, id, header, payload);
+        };
+        // SAFETY: the handler with its argument, as set.
+        unsafe { handler(arg, header, payload) };
+        UCS_OK
     }
 }
 

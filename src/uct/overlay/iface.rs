@@ -2,7 +2,7 @@
 
 use crate::c::*;
 use crate::ucs::{Result, Status};
-use crate::uct::api::{Completion, Iface, Pack, Posted};
+use crate::uct::api::{Completion, Iface, Pack, Posted, WaitingRequest};
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::params::{EpParams, GivenAddress, IfaceParams};
 use crate::uct::base::pending::{PendingGroup, PendingQueue};
@@ -83,10 +83,7 @@ impl Overlay {
     /// Makes an endpoint.
     pub fn connect(&self, carrier: Rc<dyn Carrier>) -> Result<(uct_ep_h, Endpoint)> {
         self.face().tl.carrier.replace(Some(carrier));
-        let made = EpBox::create(self.face(), &EpParams::UNCONNECTED)?;
-        // SAFETY: just made.
-        let ep = unsafe { EpBox::<OverlayIface>::from_c(made) };
-        Ok((made, Endpoint(Rc::clone(&ep.tl.at))))
+        EpBox::create_unconnected(self.face(), |ep| Endpoint(Rc::clone(&ep.tl.at)))
     }
 
     /// Carriers have room again: calls who waits for it.
@@ -173,11 +170,7 @@ impl Iface for OverlayIface {
         Ok(len)
     }
 
-    unsafe fn pending_add(
-        ep: &EpBox<Self>,
-        req: *mut uct_pending_req_t,
-        _flags: u32,
-    ) -> Result<()> {
+    fn pending_add(ep: &EpBox<Self>, req: WaitingRequest, _flags: u32) -> Result<()> {
         if ep.tl.carrier.has_room() {
             return Err(Status::BUSY);
         }
@@ -185,7 +178,7 @@ impl Iface for OverlayIface {
         Ok(())
     }
 
-    fn pending_purge(ep: &EpBox<Self>, each: &mut dyn FnMut(*mut uct_pending_req_t)) {
+    fn pending_purge(ep: &EpBox<Self>, each: &mut dyn FnMut(WaitingRequest)) {
         ep.tl.group.purge(each);
     }
 

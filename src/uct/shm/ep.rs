@@ -9,8 +9,8 @@ use super::wire::{KEY_LEN, SegmentKey};
 use crate::c::*;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
-use crate::uct::api::{Pack, Posted, Unpack};
-use crate::uct::base::copy::{SMALL, copy, copy_small};
+use crate::uct::api::{Pack, Posted, Remote, Unpack, WaitingRequest};
+use crate::uct::base::copy::{Payload, SMALL, copy, copy_small};
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
 use crate::uct::base::node;
@@ -72,41 +72,23 @@ impl ShmEp {
         })
     }
 
-    /// # Safety
-    /// `payload` must be readable for `len` bytes.
     #[inline(always)]
-    pub unsafe fn am_short(
-        ep: &Ep,
-        id: u8,
-        header: u64,
-        payload: *const u8,
-        len: usize,
-    ) -> Result<()> {
-        if len > ep.max_short - AM_HEADER {
+    pub fn am_short(ep: &Ep, id: u8, header: u64, payload: Payload<'_>) -> Result<()> {
+        if payload.len() > ep.max_short - AM_HEADER {
             return Err(Status::INVALID_PARAM);
         }
-        ShmEp::send_inline(ep, id, len + AM_HEADER, |at| {
+        ShmEp::send_inline(ep, id, payload.len() + AM_HEADER, |at| {
             // SAFETY: a slot has room for `max_short` bytes, aligned to 8.
             unsafe { at.cast::<u64>().write(header) };
             // SAFETY: room and source as checked above.
-            unsafe { copy(payload, at.add(AM_HEADER), len) };
+            unsafe { copy(payload.as_ptr(), at.add(AM_HEADER), payload.len()) };
         })
     }
 
     /// As `am_short`.
-    ///
-    /// # Safety
-    /// As there.
     #[inline(never)]
-    unsafe fn am_short_looking(
-        ep: &Ep,
-        id: u8,
-        header: u64,
-        payload: *const u8,
-        len: usize,
-    ) -> ucs_status_t {
-        // SAFETY: as promised by the caller.
-        let sent = unsafe { ShmEp::am_short(ep, id, header, payload, len) };
+    fn am_short_looking(ep: &Ep, id: u8, header: u64, payload: Payload<'_>) -> ucs_status_t {
+        let sent = ShmEp::am_short(ep, id, header, payload);
         ep.sender.set(NonNull::from(ep.peer.sender_or_nowhere()));
         code_of(&sent)
     }
@@ -213,65 +195,39 @@ impl ShmEp {
         ep.peer.failure().unwrap_or(Status::ENDPOINT_TIMEOUT)
     }
 
-    /// # Safety
-    /// `src` readable for `len`; `rkey` live.
     #[inline]
-    pub unsafe fn put_short(
-        ep: &Ep,
-        src: *const u8,
-        len: usize,
-        remote: u64,
-        rkey: uct_rkey_t,
-    ) -> Result<()> {
+    pub fn put_short(ep: &Ep, from: Payload<'_>, remote: Remote) -> Result<()> {
         ShmEp::usable(ep)?;
-        // SAFETY: the user's key.
-        let at = unsafe { rkey::locate(rkey, remote, len) }?;
-        // SAFETY: mapped for `len` bytes as located; both may be the same memory of this process.
-        unsafe { copy(src, at, len) };
+        let at = rkey::locate(remote, from.len())?;
+        // SAFETY: mapped for so many bytes as located; both may be the same memory of this process.
+        unsafe { copy(from.as_ptr(), at, from.len()) };
         Ok(())
     }
 
-    /// # Safety
-    /// `rkey` live.
     #[inline]
-    pub unsafe fn put_bcopy(ep: &Ep, pack: Pack, remote: u64, rkey: uct_rkey_t) -> Result<usize> {
+    pub fn put_bcopy(ep: &Ep, pack: Pack, remote: Remote) -> Result<usize> {
         ShmEp::usable(ep)?;
-        // SAFETY: the user's key.
-        let at = unsafe { rkey::locate(rkey, remote, 0) }?;
+        let at = rkey::locate(remote, 0)?;
         // SAFETY: the user packs no more than the memory it put aside; checked right after.
         let len = unsafe { pack.pack_into(at) };
-        // SAFETY: the user's key.
-        unsafe { rkey::locate(rkey, remote, len) }?;
+        rkey::locate(remote, len)?;
         Ok(len)
     }
 
-    /// # Safety
-    /// `rkey` live.
     #[inline]
-    pub unsafe fn get_bcopy(
-        ep: &Ep,
-        unpack: Unpack,
-        len: usize,
-        remote: u64,
-        rkey: uct_rkey_t,
-    ) -> Result<Posted> {
+    pub fn get_bcopy(ep: &Ep, unpack: Unpack, len: usize, remote: Remote) -> Result<Posted> {
         ShmEp::usable(ep)?;
-        // SAFETY: the user's key.
-        let at = unsafe { rkey::locate(rkey, remote, len) }?;
+        let at = rkey::locate(remote, len)?;
         // SAFETY: mapped for `len` bytes as located.
         unsafe { unpack.unpack_from(at, len) };
         Ok(Posted::Done)
     }
 
     /// The word at `remote`.
-    ///
-    /// # Safety
-    /// `rkey` live.
     #[inline]
-    pub unsafe fn word<W>(ep: &Ep, remote: u64, rkey: uct_rkey_t) -> Result<*mut W> {
+    pub fn word<W>(ep: &Ep, remote: Remote) -> Result<*mut W> {
         ShmEp::usable(ep)?;
-        // SAFETY: the user's key.
-        unsafe { rkey::locate_word(rkey, remote) }
+        rkey::locate_word(remote)
     }
 
     /// Whether a send would find room, or an error, at once.
@@ -279,7 +235,7 @@ impl ShmEp {
         ep.peer.failure().is_some() || ep.peer.sender().is_some_and(Sender::has_room)
     }
 
-    pub fn pending_add(ep: &Ep, req: *mut uct_pending_req_t) -> Result<()> {
+    pub fn pending_add(ep: &Ep, req: WaitingRequest) -> Result<()> {
         if ep.pending.is_empty() && ShmEp::can_try(ep) {
             return Err(Status::BUSY);
         }
@@ -342,25 +298,19 @@ impl ShmEp {
 impl InternalIface for ShmIface {
     /// A few bytes are sent without further tests if there is known room, as there mostly is.
     #[inline(always)]
-    unsafe fn am_short_inside(
-        ep: &Ep,
-        id: u8,
-        header: u64,
-        payload: *const u8,
-        len: usize,
-    ) -> ucs_status_t {
+    fn am_short_inside(ep: &Ep, id: u8, header: u64, payload: Payload<'_>) -> ucs_status_t {
+        let len = payload.len();
         debug_assert!(len <= ep.max_short - AM_HEADER);
         // SAFETY: the peer's, which the endpoint keeps.
         let sender = unsafe { ep.sender.get().as_ref() };
         if len > SMALL || !sender.is_plain() {
-            // SAFETY: as promised by the caller.
-            return unsafe { ShmEp::am_short_looking(ep, id, header, payload, len) };
+            return ShmEp::am_short_looking(ep, id, header, payload);
         }
         let asked = sender.send_plain(id, len + AM_HEADER, |at| {
-            // SAFETY: a slot has room for `max_short` bytes, aligned to 8; the source by the caller's promise.
+            // SAFETY: a slot has room for `max_short` bytes, aligned to 8, and `SMALL` more.
             unsafe {
                 at.cast::<u64>().write(header);
-                copy_small(payload, at.add(AM_HEADER), len);
+                copy_small(payload.as_ptr(), at.add(AM_HEADER), len);
             }
         });
         if asked {

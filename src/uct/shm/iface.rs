@@ -11,7 +11,9 @@ use super::wire::{KEY_LEN, SegmentKey, SegmentKind};
 use crate::c::*;
 use crate::ucs::config::{Config, Ternary, var};
 use crate::ucs::{Failure, Result, Status};
-use crate::uct::api::{AtomicOp, AtomicWord, Completion, Iface, Pack, Posted, Unpack};
+use crate::uct::api::{
+    AtomicOp, AtomicWord, Completion, Iface, OldValue, Pack, Posted, Remote, Unpack, WaitingRequest,
+};
 use crate::uct::base::am::Keep;
 use crate::uct::base::copy::Payload;
 use crate::uct::base::desc::DescPool;
@@ -180,7 +182,7 @@ impl ShmIface {
     }
 
     /// Queues a request that waits for room.
-    pub fn wait_for_room(&self, group: &Rc<PendingGroup>, request: *mut uct_pending_req_t) {
+    pub fn wait_for_room(&self, group: &Rc<PendingGroup>, request: WaitingRequest) {
         self.pending.add(group, request);
         self.attend(PENDING);
     }
@@ -506,15 +508,8 @@ impl Iface for ShmIface {
     }
 
     #[inline(always)]
-    unsafe fn am_short(
-        ep: &EpBox<Self>,
-        id: u8,
-        header: u64,
-        payload: *const u8,
-        len: usize,
-    ) -> Result<()> {
-        // SAFETY: as promised by the caller.
-        unsafe { ShmEp::am_short(ep, id, header, payload, len) }
+    fn am_short(ep: &EpBox<Self>, id: u8, header: u64, payload: Payload<'_>) -> Result<()> {
+        ShmEp::am_short(ep, id, header, payload)
     }
 
     fn am_short_iov(ep: &EpBox<Self>, id: u8, iov: Iov<'_>) -> Result<()> {
@@ -527,99 +522,74 @@ impl Iface for ShmIface {
     }
 
     #[inline]
-    unsafe fn put_short(
-        ep: &EpBox<Self>,
-        src: *const u8,
-        len: usize,
-        remote: u64,
-        rkey: uct_rkey_t,
-    ) -> Result<()> {
-        // SAFETY: the user's buffer and key.
-        unsafe { ShmEp::put_short(ep, src, len, remote, rkey) }
+    fn put_short(ep: &EpBox<Self>, from: Payload<'_>, remote: Remote) -> Result<()> {
+        ShmEp::put_short(ep, from, remote)
     }
 
     #[inline]
-    unsafe fn put_bcopy(
-        ep: &EpBox<Self>,
-        pack: Pack,
-        remote: u64,
-        rkey: uct_rkey_t,
-    ) -> Result<usize> {
-        // SAFETY: the user's key.
-        unsafe { ShmEp::put_bcopy(ep, pack, remote, rkey) }
+    fn put_bcopy(ep: &EpBox<Self>, pack: Pack, remote: Remote) -> Result<usize> {
+        ShmEp::put_bcopy(ep, pack, remote)
     }
 
     #[inline]
-    unsafe fn get_bcopy(
+    fn get_bcopy(
         ep: &EpBox<Self>,
         unpack: Unpack,
         len: usize,
-        remote: u64,
-        rkey: uct_rkey_t,
+        remote: Remote,
         _comp: Completion,
     ) -> Result<Posted> {
-        // SAFETY: the user's key.
-        unsafe { ShmEp::get_bcopy(ep, unpack, len, remote, rkey) }
+        ShmEp::get_bcopy(ep, unpack, len, remote)
     }
 
     #[inline]
-    unsafe fn atomic_post<W: AtomicWord>(
+    fn atomic_post<W: AtomicWord>(
         ep: &EpBox<Self>,
         op: AtomicOp,
         value: W,
-        remote: u64,
-        rkey: uct_rkey_t,
+        remote: Remote,
     ) -> Result<()> {
-        // SAFETY: the user's key.
-        let at = unsafe { ShmEp::word::<W>(ep, remote, rkey) }?;
+        let at = ShmEp::word::<W>(ep, remote)?;
         // SAFETY: mapped and aligned, as located.
         unsafe { W::fetch(at, op, value) };
         Ok(())
     }
 
     #[inline]
-    unsafe fn atomic_fetch<W: AtomicWord>(
+    fn atomic_fetch<W: AtomicWord>(
         ep: &EpBox<Self>,
         op: AtomicOp,
         value: W,
-        result: *mut W,
-        remote: u64,
-        rkey: uct_rkey_t,
+        old: OldValue<W>,
+        remote: Remote,
         _comp: Completion,
     ) -> Result<Posted> {
-        // SAFETY: the user's key.
-        let at = unsafe { ShmEp::word::<W>(ep, remote, rkey) }?;
-        // SAFETY: mapped and aligned, as located; `result` is writable.
-        unsafe { result.write_unaligned(W::fetch(at, op, value)) };
+        let at = ShmEp::word::<W>(ep, remote)?;
+        // SAFETY: mapped and aligned, as located.
+        old.put(unsafe { W::fetch(at, op, value) });
         Ok(Posted::Done)
     }
 
     #[inline]
-    unsafe fn atomic_cswap<W: AtomicWord>(
+    fn atomic_cswap<W: AtomicWord>(
         ep: &EpBox<Self>,
         compare: W,
         swap: W,
-        result: *mut W,
-        remote: u64,
-        rkey: uct_rkey_t,
+        old: OldValue<W>,
+        remote: Remote,
         _comp: Completion,
     ) -> Result<Posted> {
-        // SAFETY: the user's key.
-        let at = unsafe { ShmEp::word::<W>(ep, remote, rkey) }?;
-        // SAFETY: mapped and aligned, as located; `result` is writable.
-        unsafe { result.write_unaligned(W::cswap(at, compare, swap)) };
+        let at = ShmEp::word::<W>(ep, remote)?;
+        // SAFETY: mapped and aligned, as located.
+        old.put(unsafe { W::cswap(at, compare, swap) });
         Ok(Posted::Done)
     }
 
-    unsafe fn pending_add(
-        ep: &EpBox<Self>,
-        req: *mut uct_pending_req_t,
-        _flags: u32,
-    ) -> Result<()> {
+    fn pending_add(ep: &EpBox<Self>, req: WaitingRequest, _flags: u32) -> Result<()> {
         ShmEp::pending_add(ep, req)
     }
 
-    fn pending_purge(ep: &EpBox<Self>, each: &mut dyn FnMut(*mut uct_pending_req_t)) {
+    fn pending_purge(ep: &EpBox<Self>, each: &mut dyn FnMut(WaitingRequest)) {
         ep.pending.purge(each);
     }
 

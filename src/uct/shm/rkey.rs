@@ -5,7 +5,7 @@ use super::wire::{MemKey, SegmentKind};
 use crate::c::*;
 use crate::ucs::{Result, Status};
 use crate::ucs_diag;
-use crate::uct::api::KeyObject;
+use crate::uct::api::{KeyObject, Remote};
 use core::ffi::c_void;
 use std::sync::Arc;
 
@@ -61,18 +61,15 @@ impl KeyObject for RemoteKey {
 }
 
 /// `RemoteKey::locate` of a transport's key.
-///
-/// # Safety
-/// `rkey` must be 0, `UCT_INVALID_RKEY`, or the address of a live key; the answer is valid as long as
-/// the key is.
 #[inline]
-pub unsafe fn locate(rkey: uct_rkey_t, remote: u64, len: usize) -> Result<*mut u8> {
-    if rkey == 0 || rkey == UCT_INVALID_RKEY {
+pub fn locate(remote: Remote, len: usize) -> Result<*mut u8> {
+    let key = remote.key();
+    if key == 0 || key == UCT_INVALID_RKEY {
         return Err(Status::INVALID_PARAM);
     }
-    // SAFETY: by the caller's promise.
-    let key = unsafe { &*(rkey as *const RemoteKey) };
-    key.locate(remote, len)
+    // SAFETY: a live key of this component, whose keys are addresses of such.
+    let key = unsafe { &*(key as *const RemoteKey) };
+    key.locate(remote.address(), len)
 }
 
 #[cold]
@@ -86,13 +83,9 @@ fn out_of_range(key: &RemoteKey, remote: u64, len: usize) -> Status {
 }
 
 /// As `locate`, for one word that must be aligned.
-///
-/// # Safety
-/// As `locate`.
 #[inline]
-pub unsafe fn locate_word<W>(rkey: uct_rkey_t, remote: u64) -> Result<*mut W> {
-    // SAFETY: by the caller's promise.
-    let at = unsafe { locate(rkey, remote, size_of::<W>()) }?.cast::<W>();
+pub fn locate_word<W>(remote: Remote) -> Result<*mut W> {
+    let at = locate(remote, size_of::<W>())?.cast::<W>();
     if at.is_aligned() {
         Ok(at)
     } else {

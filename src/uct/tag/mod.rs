@@ -26,6 +26,7 @@ use crate::ucs::tag_match::Posted as Matching;
 use crate::ucs::{Result, Status};
 use crate::uct::api::{Completion, Iface, Pack, Posted, UNQUERIED};
 use crate::uct::base::am::AM_IDS;
+use crate::uct::base::copy::Payload;
 use crate::uct::base::desc::DescPool;
 use crate::uct::base::iface::{EpBox, IfaceBase, IfaceBox, base_of};
 use crate::uct::base::iov::Iov;
@@ -138,7 +139,8 @@ impl Ways {
             len: usize,
         ) -> Result<()> {
             // SAFETY: a live endpoint of this transport; the payload is readable by the caller's promise.
-            unsafe { I::am_short(EpBox::from_c(ep), id, header, payload, len) }
+            let (ep, payload) = unsafe { (EpBox::from_c(ep), Payload::new(payload, len)) };
+            I::am_short(ep, id, header, payload)
         }
         unsafe fn am_bcopy<I: Iface>(
             ep: uct_ep_h,

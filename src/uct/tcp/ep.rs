@@ -13,8 +13,8 @@ use crate::c::*;
 use crate::sys::socket::{IoVec, block, with_scope};
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
-use crate::uct::api::{Completion, Pack, Posted};
-use crate::uct::base::copy::copy;
+use crate::uct::api::{Completion, Pack, Posted, Remote, WaitingRequest};
+use crate::uct::base::copy::{Payload, copy};
 use crate::uct::base::iface::EpBox;
 use crate::uct::base::iov::Iov;
 use crate::uct::base::params::{EpParams, GivenAddress};
@@ -106,12 +106,11 @@ impl TcpEp {
 
     /// A new endpoint of a lane.
     pub fn on_lane(face: &Face, conn: &Rc<Conn>) -> Result<uct_ep_h> {
-        let handle = EpBox::create(face, &EpParams::UNCONNECTED)?;
-        // SAFETY: just made.
-        let ep = unsafe { EpBox::<TcpIface>::from_c(handle) };
-        ep.lane.replace(Some(Rc::clone(conn)));
-        ep.place.set(conn.attach(ep));
-        Ok(handle)
+        let join = |ep: &EpBox<TcpIface>| {
+            ep.lane.replace(Some(Rc::clone(conn)));
+            ep.place.set(conn.attach(ep));
+        };
+        EpBox::create_unconnected(face, join).map(|(ep, ())| ep)
     }
 
     /// The endpoint is destroyed: incomplete operations are cancelled.
@@ -171,18 +170,10 @@ impl TcpEp {
         self.with_any(|conn| conn.check())
     }
 
-    /// # Safety
-    /// `payload` must be readable for `len` bytes.
     #[inline(always)]
-    pub unsafe fn am_short(
-        &self,
-        face: &Face,
-        id: u8,
-        header: u64,
-        payload: *const u8,
-        len: usize,
-    ) -> Result<()> {
+    pub fn am_short(&self, face: &Face, id: u8, header: u64, payload: Payload<'_>) -> Result<()> {
         const HEADER: usize = size_of::<u64>();
+        let len = payload.len();
         if len > face.settings.max_copy - HEADER {
             return Err(Status::INVALID_PARAM);
         }
@@ -190,7 +181,7 @@ impl TcpEp {
             // SAFETY: there is room for header and payload, any alignment.
             unsafe { at.cast::<u64>().write_unaligned(header) };
             // SAFETY: room and source as above.
-            unsafe { copy(payload, at.add(HEADER), len) };
+            unsafe { copy(payload.as_ptr(), at.add(HEADER), len) };
             HEADER + len
         })?;
         Ok(())
@@ -261,8 +252,7 @@ impl TcpEp {
     pub fn put_zcopy(
         ep: &EpBox<TcpIface>,
         iov: Iov<'_>,
-        remote: u64,
-        key: u64,
+        remote: Remote,
         notify: Option<(u8, &[u8])>,
         comp: Completion,
     ) -> Result<Posted> {
@@ -279,8 +269,8 @@ impl TcpEp {
             return ep.status().map(|()| Posted::Done);
         }
         let put = Put {
-            key,
-            address: remote,
+            key: remote.key() as u64,
+            address: remote.address(),
             len: total as u64,
             notify,
         };
@@ -299,7 +289,7 @@ impl TcpEp {
         conn.post_put(face, put, payload, owner(ep), comp)
     }
 
-    pub fn pending_add(&self, face: &Face, req: *mut uct_pending_req_t) -> Result<()> {
+    pub fn pending_add(&self, face: &Face, req: WaitingRequest) -> Result<()> {
         self.with_any(|conn| {
             conn.check()?;
             if conn.has_room() && self.pending.is_empty() {
@@ -311,7 +301,7 @@ impl TcpEp {
         })
     }
 
-    pub fn pending_purge(&self, each: &mut dyn FnMut(*mut uct_pending_req_t)) {
+    pub fn pending_purge(&self, each: &mut dyn FnMut(WaitingRequest)) {
         self.pending.purge(each);
     }
 

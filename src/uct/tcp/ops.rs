@@ -1,4 +1,5 @@
 //! What C and UCP call on an interface of `tcp`.
+#![forbid(unsafe_code)]
 
 use super::conn::Phase;
 use super::ep::TcpEp;
@@ -8,7 +9,8 @@ use super::wire::{IFACE_ADDR_LEN, IfaceAddr, PUT_LEN};
 use crate::c::*;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
-use crate::uct::api::{Completion, Iface, Pack, Posted};
+use crate::uct::api::{Completion, Iface, Pack, Posted, Remote, WaitingRequest};
+use crate::uct::base::copy::Payload;
 use crate::uct::base::iface::EpBox;
 use crate::uct::base::iov::Iov;
 use crate::uct::base::params::{EpParams, GivenAddress};
@@ -120,15 +122,8 @@ impl Iface for TcpIface {
     }
 
     #[inline(always)]
-    unsafe fn am_short(
-        ep: &EpBox<Self>,
-        id: u8,
-        header: u64,
-        payload: *const u8,
-        len: usize,
-    ) -> Result<()> {
-        // SAFETY: as promised by the caller.
-        unsafe { ep.am_short(ep.face(), id, header, payload, len) }
+    fn am_short(ep: &EpBox<Self>, id: u8, header: u64, payload: Payload<'_>) -> Result<()> {
+        ep.am_short(ep.face(), id, header, payload)
     }
 
     fn am_short_iov(ep: &EpBox<Self>, id: u8, iov: Iov<'_>) -> Result<()> {
@@ -151,25 +146,20 @@ impl Iface for TcpIface {
         TcpEp::am_zcopy(ep, id, header, iov, comp)
     }
 
-    unsafe fn put_zcopy(
+    fn put_zcopy(
         ep: &EpBox<Self>,
         iov: Iov<'_>,
-        remote: u64,
-        rkey: uct_rkey_t,
+        remote: Remote,
         comp: Completion,
     ) -> Result<Posted> {
-        TcpEp::put_zcopy(ep, iov, remote, rkey as u64, None, comp)
+        TcpEp::put_zcopy(ep, iov, remote, None, comp)
     }
 
-    unsafe fn pending_add(
-        ep: &EpBox<Self>,
-        req: *mut uct_pending_req_t,
-        _flags: u32,
-    ) -> Result<()> {
+    fn pending_add(ep: &EpBox<Self>, req: WaitingRequest, _flags: u32) -> Result<()> {
         ep.pending_add(ep.face(), req)
     }
 
-    fn pending_purge(ep: &EpBox<Self>, each: &mut dyn FnMut(*mut uct_pending_req_t)) {
+    fn pending_purge(ep: &EpBox<Self>, each: &mut dyn FnMut(WaitingRequest)) {
         ep.pending_purge(each);
     }
 
@@ -226,16 +216,15 @@ impl Iface for TcpIface {
 }
 
 impl InternalIface for TcpIface {
-    unsafe fn put_notify(
+    fn put_notify(
         ep: &EpBox<Self>,
         iov: Iov<'_>,
-        remote: u64,
-        rkey: uct_rkey_t,
+        remote: Remote,
         id: u8,
         told: &[u8],
         comp: Completion,
     ) -> Result<Posted> {
-        TcpEp::put_zcopy(ep, iov, remote, rkey as u64, Some((id, told)), comp)
+        TcpEp::put_zcopy(ep, iov, remote, Some((id, told)), comp)
     }
 
     fn peer_identity(_face: &Face, _device: &[u8], iface: &[u8]) -> Option<u64> {
@@ -285,10 +274,7 @@ impl InternalIface for TcpIface {
 
     fn upstream_connect(face: &Face, entry: &Entry<'_>) -> Result<uct_ep_h> {
         let conn = upstream::link::connect(face, entry.device, entry.iface)?;
-        let ep = EpBox::create(face, &EpParams::UNCONNECTED)?;
-        // SAFETY: just made.
-        TcpEp::join(unsafe { EpBox::<Self>::from_c(ep) }, conn);
-        Ok(ep)
+        EpBox::create_unconnected(face, |ep| TcpEp::join(ep, conn)).map(|(ep, ())| ep)
     }
 
     fn upstream_lanes(face: &Face) -> Option<&dyn UpstreamLanes> {

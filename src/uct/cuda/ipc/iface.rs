@@ -12,7 +12,7 @@ use crate::c::*;
 use crate::sys::cuda::{Context, Copying, DriverError, Imported};
 use crate::ucs::config::{Config, OnOff, var};
 use crate::ucs::{Result, Status};
-use crate::uct::api::{Completion, Iface, Posted};
+use crate::uct::api::{Completion, Iface, Posted, Remote, WaitingRequest};
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
 use crate::uct::base::node;
@@ -175,15 +175,14 @@ impl CudaIpcIface {
 
 impl CudaIpcEp {
     /// # Safety
-    /// The local memory must be valid until the completion; `rkey` must be 0 or live.
+    /// The local memory must be valid until the completion.
     unsafe fn post(
         ep: &EpBox<CudaIpcIface>,
         of: Transfer,
-        rkey: uct_rkey_t,
+        remote: Remote,
         comp: Completion,
     ) -> Result<Posted> {
-        // SAFETY: by the caller's promise.
-        let key = unsafe { CudaIpcEp::key(ep, rkey, of.remote, of.length) }?;
+        let key = CudaIpcEp::key(ep, &remote, of.length)?;
         if of.length == 0 {
             return Ok(Posted::Done);
         }
@@ -195,18 +194,11 @@ impl CudaIpcEp {
         face.copies.add(&ep.pending, copying, memory, comp)
     }
 
-    /// The key, if it is of the peer and has so many bytes at its owner's address `remote`.
-    ///
-    /// # Safety
-    /// `rkey` must be 0 or live as long as the result.
-    unsafe fn key<'a>(
-        ep: &EpBox<CudaIpcIface>,
-        rkey: uct_rkey_t,
-        remote: u64,
-        length: usize,
-    ) -> Result<&'a Key> {
-        let key = core::ptr::with_exposed_provenance::<Key>(rkey);
-        // SAFETY: of `rkey_unpack` and live, by the caller's promise.
+    /// The key, if it is of the peer and has so many bytes at its owner's address.
+    fn key<'a>(ep: &EpBox<CudaIpcIface>, remote: &'a Remote, length: usize) -> Result<&'a Key> {
+        let key = core::ptr::with_exposed_provenance::<Key>(remote.key());
+        let remote = remote.address();
+        // SAFETY: null, or of `rkey_unpack` and live during the operation.
         let key = unsafe { key.as_ref() };
         let Some(key) = key.filter(|key| key.owner == ep.peer) else {
             ucs_error!("{NAME}: the remote key is not of the process that the endpoint leads to");
@@ -323,29 +315,27 @@ impl Iface for CudaIpcIface {
         ep.face().shared.cache.remove_endpoint(ep.peer);
     }
 
-    unsafe fn put_zcopy(
+    fn put_zcopy(
         ep: &EpBox<Self>,
         iov: Iov<'_>,
-        remote: u64,
-        rkey: uct_rkey_t,
+        remote: Remote,
         comp: Completion,
     ) -> Result<Posted> {
         let (local, length) = single(&iov)?;
         let of = Transfer {
             local: local.expose_provenance(),
             length,
-            remote,
+            remote: remote.address(),
             is_put: true,
         };
-        // SAFETY: the user keeps the buffer until the completion; the key is live.
-        unsafe { CudaIpcEp::post(ep, of, rkey, comp) }
+        // SAFETY: the user keeps the buffer until the completion.
+        unsafe { CudaIpcEp::post(ep, of, remote, comp) }
     }
 
-    unsafe fn get_zcopy(
+    fn get_zcopy(
         ep: &EpBox<Self>,
         iov: Iov<'_>,
-        remote: u64,
-        rkey: uct_rkey_t,
+        remote: Remote,
         comp: Completion,
     ) -> Result<Posted> {
         if !ep.face().gets {
@@ -355,22 +345,18 @@ impl Iface for CudaIpcIface {
         let of = Transfer {
             local: local.expose_provenance(),
             length,
-            remote,
+            remote: remote.address(),
             is_put: false,
         };
-        // SAFETY: the user keeps the buffer until the completion; the key is live.
-        unsafe { CudaIpcEp::post(ep, of, rkey, comp) }
+        // SAFETY: the user keeps the buffer until the completion.
+        unsafe { CudaIpcEp::post(ep, of, remote, comp) }
     }
 
-    unsafe fn pending_add(
-        ep: &EpBox<Self>,
-        req: *mut uct_pending_req_t,
-        _flags: u32,
-    ) -> Result<()> {
+    fn pending_add(ep: &EpBox<Self>, req: WaitingRequest, _flags: u32) -> Result<()> {
         ep.face().copies.pending_add(&ep.pending, req)
     }
 
-    fn pending_purge(ep: &EpBox<Self>, each: &mut dyn FnMut(*mut uct_pending_req_t)) {
+    fn pending_purge(ep: &EpBox<Self>, each: &mut dyn FnMut(WaitingRequest)) {
         ep.pending.purge(each);
     }
 
@@ -393,14 +379,13 @@ impl Iface for CudaIpcIface {
 
 impl InternalIface for CudaIpcIface {
     /// The memory stays mapped as long as the result, also when the cache keeps it no longer.
-    unsafe fn device_access(
+    fn device_access(
         ep: &EpBox<Self>,
-        rkey: uct_rkey_t,
-        (remote, length): (u64, usize),
+        remote: Remote,
+        length: usize,
         near: usize,
     ) -> Result<DeviceMapping> {
-        // SAFETY: by the caller's promise.
-        let key = unsafe { CudaIpcEp::key(ep, rkey, remote, length) }?;
+        let key = CudaIpcEp::key(ep, &remote, length)?;
         let (face, shared) = (ep.face(), &ep.face().shared);
         let (mapped, mapping): (usize, Option<Arc<dyn Any + Send + Sync>>) =
             if key.owner == shared.membership.name {
@@ -415,7 +400,10 @@ impl InternalIface for CudaIpcIface {
         Ok(DeviceMapping {
             transport: UCT_DEVICE_TL_CUDA_IPC,
             element: mapped_offset.to_ne_bytes(),
-            mapped: ((remote as usize).wrapping_add_signed(mapped_offset), length),
+            mapped: (
+                (remote.address() as usize).wrapping_add_signed(mapped_offset),
+                length,
+            ),
             mapping,
         })
     }

@@ -8,7 +8,8 @@ use crate::c::verbs::*;
 use crate::c::*;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
-use crate::uct::api::{Completion, Pack, Posted, Unpack};
+use crate::uct::api::{Completion, Pack, Posted, Unpack, WaitingRequest};
+use crate::uct::base::copy::Payload;
 use crate::uct::base::iface::EpBox;
 use crate::uct::base::iov::Iov;
 use crate::uct::base::params::{EpParams, GivenAddress};
@@ -82,41 +83,23 @@ impl RcEp {
         })
     }
 
-    /// # Safety
-    /// `payload` must be readable for `len` bytes.
     #[inline(always)]
-    pub unsafe fn am_short(
-        ep: &Ep,
-        id: u8,
-        header: u64,
-        payload: *const u8,
-        len: usize,
-    ) -> Result<()> {
-        let face = ep.face();
+    pub fn am_short(ep: &Ep, id: u8, header: u64, payload: Payload<'_>) -> Result<()> {
+        let (face, len) = (ep.face(), payload.len());
         if len > face.max_chained - HEADER_LEN - size_of::<u64>() {
-            // SAFETY: by the caller's promise.
-            return unsafe { RcEp::am_longer(ep, id, header, payload, len) };
+            return RcEp::am_longer(ep, id, header, payload);
         }
-        // SAFETY: by the caller's promise; there is room.
-        unsafe { ep.conn.send_short::<true>(face, id, header, payload, len) }
+        // SAFETY: there is room.
+        unsafe { (ep.conn).send_short::<true>(face, id, header, payload.as_ptr(), len) }
     }
 
     /// A short message that is too long for a slot of the chain.
-    ///
-    /// # Safety
-    /// As `am_short`.
     #[inline(never)]
-    unsafe fn am_longer(
-        ep: &Ep,
-        id: u8,
-        header: u64,
-        payload: *const u8,
-        len: usize,
-    ) -> Result<()> {
+    fn am_longer(ep: &Ep, id: u8, header: u64, payload: Payload<'_>) -> Result<()> {
         /// The message's header and the user's, without a gap.
         const BOTH: usize = HEADER_LEN + size_of::<u64>();
         let face = ep.face();
-        if len > face.max_short - size_of::<u64>() {
+        if payload.len() > face.max_short - size_of::<u64>() {
             return Err(Status::INVALID_PARAM);
         }
         ep.conn.ready_for_message(face)?;
@@ -126,7 +109,7 @@ impl RcEp {
         start[HEADER_LEN..].copy_from_slice(&header.to_ne_bytes());
         let mut list = [
             ops::entry(start.as_ptr(), BOTH, 0),
-            ops::entry(payload, len, 0),
+            ops::entry(payload.as_ptr(), payload.len(), 0),
         ];
         let mut request = ops::send(&mut list, IBV_SEND_INLINE);
         // SAFETY: inline data of this frame and the user's payload.
@@ -271,33 +254,21 @@ impl RcEp {
         Ok(Posted::InProgress)
     }
 
-    /// # Safety
-    /// `src` readable for `len`.
     #[inline(always)]
-    pub unsafe fn put_short(
-        ep: &Ep,
-        src: *const u8,
-        len: usize,
-        remote: u64,
-        rkey: u32,
-    ) -> Result<()> {
-        let face = ep.face();
+    pub fn put_short(ep: &Ep, from: Payload<'_>, remote: (u64, u32)) -> Result<()> {
+        let (face, len) = (ep.face(), from.len());
         // None of no bytes.
         if len.wrapping_sub(1) >= face.max_chained {
-            // SAFETY: by the caller's promise.
-            return unsafe { RcEp::put_other(ep, src, len, remote, rkey) };
+            return RcEp::put_other(ep, from, remote);
         }
-        // SAFETY: by the caller's promise; there is room.
-        unsafe { ep.conn.write_short(face, (src, len), (remote, rkey)) }
+        // SAFETY: there is room.
+        unsafe { ep.conn.write_short(face, (from.as_ptr(), len), remote) }
     }
 
     /// A put of no bytes, or of more than a slot of the chain has room for.
-    ///
-    /// # Safety
-    /// As `put_short`.
     #[inline(never)]
-    unsafe fn put_other(ep: &Ep, src: *const u8, len: usize, remote: u64, rkey: u32) -> Result<()> {
-        let face = ep.face();
+    fn put_other(ep: &Ep, from: Payload<'_>, (remote, rkey): (u64, u32)) -> Result<()> {
+        let (face, len) = (ep.face(), from.len());
         if len > face.caps.inline as usize {
             return Err(Status::INVALID_PARAM);
         }
@@ -305,7 +276,7 @@ impl RcEp {
         if len == 0 {
             return Ok(());
         }
-        let mut list = [ops::entry(src, len, 0)];
+        let mut list = [ops::entry(from.as_ptr(), len, 0)];
         let mut request = ops::write(&mut list, remote, rkey, IBV_SEND_INLINE);
         // SAFETY: inline data, the user's.
         unsafe { ep.conn.post(face, &mut request, Signal::Sometimes, None) }
@@ -600,7 +571,7 @@ impl RcEp {
         Ok(Posted::InProgress)
     }
 
-    pub fn pending_add(ep: &Ep, req: *mut uct_pending_req_t) -> Result<()> {
+    pub fn pending_add(ep: &Ep, req: WaitingRequest) -> Result<()> {
         let waits = ep.conn.ready_for_message(ep.face()) == Err(Status::NO_RESOURCE);
         if !waits && ep.conn.pending.is_empty() {
             return Err(Status::BUSY);

@@ -1,4 +1,5 @@
 //! The `rc_verbs` interface: its queues, its connections, its attributes.
+#![forbid(unsafe_code)]
 
 use super::chain::{Chain, DATA};
 use super::conn::{Conn, Depth, State};
@@ -19,7 +20,10 @@ use crate::ucs::config::{AUTO, Config};
 use crate::ucs::sync::{AtomicBool, Ordering};
 use crate::ucs::{Events, Failure, Result, Status};
 use crate::ucs_error;
-use crate::uct::api::{AtomicOp, AtomicWord, Completion, Iface, Pack, Posted, Unpack};
+use crate::uct::api::{
+    AtomicOp, AtomicWord, Completion, Iface, OldValue, Pack, Posted, Remote, Unpack, WaitingRequest,
+};
+use crate::uct::base::copy::Payload;
 use crate::uct::base::desc::DescPool;
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
@@ -393,6 +397,11 @@ fn cannot(what: &str, e: std::io::Error) -> Failure {
     Failure::of(&format!("a {what} cannot be made"), &e)
 }
 
+/// Address and key of a peer's memory, as the device takes them.
+fn target(remote: Remote) -> (u64, u32) {
+    (remote.address(), remote.key() as u32)
+}
+
 impl Iface for RcIface {
     type Ep = RcEp;
 
@@ -503,15 +512,8 @@ impl Iface for RcIface {
     }
 
     #[inline(always)]
-    unsafe fn am_short(
-        ep: &EpBox<Self>,
-        id: u8,
-        header: u64,
-        payload: *const u8,
-        len: usize,
-    ) -> Result<()> {
-        // SAFETY: by the caller's promise.
-        unsafe { RcEp::am_short(ep, id, header, payload, len) }
+    fn am_short(ep: &EpBox<Self>, id: u8, header: u64, payload: Payload<'_>) -> Result<()> {
+        RcEp::am_short(ep, id, header, payload)
     }
 
     fn am_short_iov(ep: &EpBox<Self>, id: u8, iov: Iov<'_>) -> Result<()> {
@@ -535,152 +537,120 @@ impl Iface for RcIface {
     }
 
     #[inline(always)]
-    unsafe fn put_short(
-        ep: &EpBox<Self>,
-        src: *const u8,
-        len: usize,
-        remote: u64,
-        rkey: uct_rkey_t,
-    ) -> Result<()> {
-        // SAFETY: by the caller's promise.
-        unsafe { RcEp::put_short(ep, src, len, remote, rkey as u32) }
+    fn put_short(ep: &EpBox<Self>, from: Payload<'_>, remote: Remote) -> Result<()> {
+        RcEp::put_short(ep, from, target(remote))
     }
 
-    unsafe fn put_bcopy(
-        ep: &EpBox<Self>,
-        pack: Pack,
-        remote: u64,
-        rkey: uct_rkey_t,
-    ) -> Result<usize> {
-        RcEp::put_bcopy(ep, pack, remote, rkey as u32)
+    fn put_bcopy(ep: &EpBox<Self>, pack: Pack, remote: Remote) -> Result<usize> {
+        RcEp::put_bcopy(ep, pack, remote.address(), remote.key() as u32)
     }
 
     #[inline(always)]
-    unsafe fn put_zcopy_now(
+    fn put_zcopy_now(
         ep: &EpBox<Self>,
         block: &uct_iov_t,
-        remote: u64,
-        rkey: uct_rkey_t,
+        remote: Remote,
         comp: Completion,
     ) -> Option<ucs_status_t> {
-        RcEp::put_zcopy_now(ep, block, (remote, rkey as u32), comp)
+        RcEp::put_zcopy_now(ep, block, target(remote), comp)
     }
 
     #[inline(always)]
-    unsafe fn get_bcopy_now(
+    fn get_bcopy_now(
         ep: &EpBox<Self>,
         unpack: Unpack,
         len: usize,
-        remote: u64,
-        rkey: uct_rkey_t,
+        remote: Remote,
         comp: Completion,
     ) -> Option<ucs_status_t> {
-        RcEp::get_bcopy_now(ep, unpack, len, (remote, rkey as u32), comp)
+        RcEp::get_bcopy_now(ep, unpack, len, target(remote), comp)
     }
 
     #[inline(always)]
-    unsafe fn fetch_add_now<W: AtomicWord>(
+    fn fetch_add_now<W: AtomicWord>(
         ep: &EpBox<Self>,
         value: W,
-        result: *mut W,
-        remote: u64,
-        rkey: uct_rkey_t,
+        old: OldValue<W>,
+        remote: Remote,
         comp: Completion,
     ) -> Option<ucs_status_t> {
         let value = value.as_u64()?;
-        RcEp::fetch_add_now(ep, value, result.cast(), (remote, rkey as u32), comp)
+        RcEp::fetch_add_now(ep, value, old.as_ptr().cast(), target(remote), comp)
     }
 
-    unsafe fn put_zcopy(
+    fn put_zcopy(
         ep: &EpBox<Self>,
         iov: Iov<'_>,
-        remote: u64,
-        rkey: uct_rkey_t,
+        remote: Remote,
         comp: Completion,
     ) -> Result<Posted> {
-        RcEp::put_zcopy(ep, iov, remote, rkey as u32, comp)
+        RcEp::put_zcopy(ep, iov, remote.address(), remote.key() as u32, comp)
     }
 
-    unsafe fn get_bcopy(
+    fn get_bcopy(
         ep: &EpBox<Self>,
         unpack: Unpack,
         len: usize,
-        remote: u64,
-        rkey: uct_rkey_t,
+        remote: Remote,
         comp: Completion,
     ) -> Result<Posted> {
-        RcEp::get_bcopy(ep, unpack, len, remote, rkey as u32, comp)
+        RcEp::get_bcopy(ep, unpack, len, remote.address(), remote.key() as u32, comp)
     }
 
-    unsafe fn get_zcopy(
+    fn get_zcopy(
         ep: &EpBox<Self>,
         iov: Iov<'_>,
-        remote: u64,
-        rkey: uct_rkey_t,
+        remote: Remote,
         comp: Completion,
     ) -> Result<Posted> {
-        RcEp::get_zcopy(ep, iov, remote, rkey as u32, comp)
+        RcEp::get_zcopy(ep, iov, remote.address(), remote.key() as u32, comp)
     }
 
-    unsafe fn atomic_post<W: AtomicWord>(
+    fn atomic_post<W: AtomicWord>(
         ep: &EpBox<Self>,
         op: AtomicOp,
         value: W,
-        remote: u64,
-        rkey: uct_rkey_t,
+        remote: Remote,
     ) -> Result<()> {
         let (AtomicOp::Add, Some(value)) = (op, value.as_u64()) else {
             return Err(Status::UNSUPPORTED);
         };
-        RcEp::add(ep, value, remote, rkey as u32)
+        RcEp::add(ep, value, remote.address(), remote.key() as u32)
     }
 
-    unsafe fn atomic_fetch<W: AtomicWord>(
+    fn atomic_fetch<W: AtomicWord>(
         ep: &EpBox<Self>,
         op: AtomicOp,
         value: W,
-        result: *mut W,
-        remote: u64,
-        rkey: uct_rkey_t,
+        old: OldValue<W>,
+        remote: Remote,
         comp: Completion,
     ) -> Result<Posted> {
         let (AtomicOp::Add, Some(value)) = (op, value.as_u64()) else {
             return Err(Status::UNSUPPORTED);
         };
-        RcEp::fetch(ep, value, None, result.cast(), (remote, rkey as u32), comp)
+        RcEp::fetch(ep, value, None, old.as_ptr().cast(), target(remote), comp)
     }
 
-    unsafe fn atomic_cswap<W: AtomicWord>(
+    fn atomic_cswap<W: AtomicWord>(
         ep: &EpBox<Self>,
         compare: W,
         swap: W,
-        result: *mut W,
-        remote: u64,
-        rkey: uct_rkey_t,
+        old: OldValue<W>,
+        remote: Remote,
         comp: Completion,
     ) -> Result<Posted> {
         let (Some(compare), swap @ Some(_)) = (compare.as_u64(), swap.as_u64()) else {
             return Err(Status::UNSUPPORTED);
         };
-        RcEp::fetch(
-            ep,
-            compare,
-            swap,
-            result.cast(),
-            (remote, rkey as u32),
-            comp,
-        )
+        RcEp::fetch(ep, compare, swap, old.as_ptr().cast(), target(remote), comp)
     }
 
-    unsafe fn pending_add(
-        ep: &EpBox<Self>,
-        req: *mut uct_pending_req_t,
-        _flags: u32,
-    ) -> Result<()> {
+    fn pending_add(ep: &EpBox<Self>, req: WaitingRequest, _flags: u32) -> Result<()> {
         RcEp::pending_add(ep, req)
     }
 
-    fn pending_purge(ep: &EpBox<Self>, each: &mut dyn FnMut(*mut uct_pending_req_t)) {
+    fn pending_purge(ep: &EpBox<Self>, each: &mut dyn FnMut(WaitingRequest)) {
         ep.conn.pending.purge(each);
     }
 
@@ -738,15 +708,14 @@ impl Iface for RcIface {
 }
 
 impl InternalIface for RcIface {
-    unsafe fn get_guarded(
+    fn get_guarded(
         ep: &EpBox<Self>,
         iov: Iov<'_>,
-        remote: u64,
-        rkey: uct_rkey_t,
+        remote: Remote,
         guard: EpochGuard,
         comp: Completion,
     ) -> Result<Posted> {
-        RcEp::get_guarded(ep, iov, remote, rkey as u32, guard, comp)
+        RcEp::get_guarded(ep, iov, remote.address(), remote.key() as u32, guard, comp)
     }
 
     fn peer_identity(_face: &Face, device: &[u8], iface: &[u8]) -> Option<u64> {

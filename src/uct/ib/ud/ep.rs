@@ -7,7 +7,8 @@ use super::wire::{ConnId, EMPTY, EpAddr, HEADER_LEN, decode_iface};
 use crate::c::*;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
-use crate::uct::api::{Completion, Pack, Posted};
+use crate::uct::api::{Completion, Pack, Posted, WaitingRequest};
+use crate::uct::base::copy::Payload;
 use crate::uct::base::iface::EpBox;
 use crate::uct::base::iov::Iov;
 use crate::uct::base::params::{EpParams, GivenAddress};
@@ -30,13 +31,15 @@ const WORD: usize = size_of::<u64>();
 /// Writes a short message.
 ///
 /// # Safety
-/// `at` must have room for it, and `payload` be readable for `len` bytes.
+/// `at` must have room for it.
 #[inline(always)]
-unsafe fn write_short(at: *mut u8, header: u64, payload: *const u8, len: usize) {
+unsafe fn write_short(at: *mut u8, header: u64, payload: Payload<'_>) {
     // SAFETY: by the caller's promise.
     unsafe { at.cast::<[u8; WORD]>().write(header.to_ne_bytes()) };
     // SAFETY: by the caller's promise; a buffer of ours is not the user's memory.
-    unsafe { core::ptr::copy_nonoverlapping(payload, at.wrapping_add(WORD), len) };
+    unsafe {
+        core::ptr::copy_nonoverlapping(payload.as_ptr(), at.wrapping_add(WORD), payload.len())
+    };
 }
 
 /// `Ok` where the peer's port takes datagrams as long as ours, on a way that we have.
@@ -121,22 +124,14 @@ impl UdEp {
         engine.connect(ep.id, &device, &peer)
     }
 
-    /// # Safety
-    /// `payload` must be readable for `len` bytes.
     #[inline(always)]
-    pub unsafe fn am_short(
-        ep: &Ep,
-        id: u8,
-        header: u64,
-        payload: *const u8,
-        len: usize,
-    ) -> Result<()> {
-        let face = ep.face();
+    pub fn am_short(ep: &Ep, id: u8, header: u64, payload: Payload<'_>) -> Result<()> {
+        let (face, len) = (ep.face(), payload.len());
         if len > face.limits.short - WORD {
             return Err(Status::INVALID_PARAM);
         }
-        // SAFETY: a buffer has room for a datagram; `payload` by the caller's promise.
-        let fill = |at| unsafe { write_short(at, header, payload, len) };
+        // SAFETY: a buffer has room for a datagram.
+        let fill = |at| unsafe { write_short(at, header, payload) };
         let mut guard = face.engine();
         let engine = &mut *guard;
         if let Some(conn) = engine.conns.get(ep.id)
@@ -145,23 +140,14 @@ impl UdEp {
             return Ok(());
         }
         drop(guard);
-        // SAFETY: by the caller's promise.
-        unsafe { UdEp::am_short_slowly(ep, id, header, payload, len) }
+        UdEp::am_short_slowly(ep, id, header, payload)
     }
 
-    /// # Safety
-    /// As `am_short`.
     #[inline(never)]
-    unsafe fn am_short_slowly(
-        ep: &Ep,
-        id: u8,
-        header: u64,
-        payload: *const u8,
-        len: usize,
-    ) -> Result<()> {
-        // SAFETY: a buffer has room for a datagram; `payload` by the caller's promise.
-        let fill = |at| unsafe { write_short(at, header, payload, len) };
-        UdEp::send_copy(ep, id, WORD + len, &fill)
+    fn am_short_slowly(ep: &Ep, id: u8, header: u64, payload: Payload<'_>) -> Result<()> {
+        // SAFETY: a buffer has room for a datagram.
+        let fill = |at| unsafe { write_short(at, header, payload) };
+        UdEp::send_copy(ep, id, WORD + payload.len(), &fill)
     }
 
     /// Sends `len` bytes that `fill` writes.
@@ -245,7 +231,7 @@ impl UdEp {
         Ok(Posted::InProgress)
     }
 
-    pub fn pending_add(ep: &Ep, req: *mut uct_pending_req_t) -> Result<()> {
+    pub fn pending_add(ep: &Ep, req: WaitingRequest) -> Result<()> {
         let waits = matches!(ep.face().engine().ready(ep.id), Err(Status::NO_RESOURCE));
         if !waits && ep.pending.is_empty() {
             return Err(Status::BUSY);

@@ -1,4 +1,5 @@
 //! The `ud_verbs` interface: its queues, its attributes, its events.
+#![forbid(unsafe_code)]
 
 use super::config::Settings;
 use super::conn::Owner;
@@ -15,7 +16,8 @@ use crate::sys::verbs::{Caps, CompletionQueue, DatagramPair};
 use crate::ucs::async_ctx::{self, HandlerId, Mode};
 use crate::ucs::config::Config;
 use crate::ucs::{Events, Failure, Result, Status};
-use crate::uct::api::{Completion, Iface, Pack, Posted};
+use crate::uct::api::{Completion, Iface, Pack, Posted, WaitingRequest};
+use crate::uct::base::copy::Payload;
 use crate::uct::base::desc::DescPool;
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
@@ -360,15 +362,8 @@ impl Iface for UdIface {
     }
 
     #[inline(always)]
-    unsafe fn am_short(
-        ep: &EpBox<Self>,
-        id: u8,
-        header: u64,
-        payload: *const u8,
-        len: usize,
-    ) -> Result<()> {
-        // SAFETY: by the caller's promise.
-        unsafe { UdEp::am_short(ep, id, header, payload, len) }
+    fn am_short(ep: &EpBox<Self>, id: u8, header: u64, payload: Payload<'_>) -> Result<()> {
+        UdEp::am_short(ep, id, header, payload)
     }
 
     fn am_short_iov(ep: &EpBox<Self>, id: u8, iov: Iov<'_>) -> Result<()> {
@@ -391,15 +386,11 @@ impl Iface for UdIface {
         UdEp::am_zcopy(ep, id, header, iov, comp)
     }
 
-    unsafe fn pending_add(
-        ep: &EpBox<Self>,
-        req: *mut uct_pending_req_t,
-        _flags: u32,
-    ) -> Result<()> {
+    fn pending_add(ep: &EpBox<Self>, req: WaitingRequest, _flags: u32) -> Result<()> {
         UdEp::pending_add(ep, req)
     }
 
-    fn pending_purge(ep: &EpBox<Self>, each: &mut dyn FnMut(*mut uct_pending_req_t)) {
+    fn pending_purge(ep: &EpBox<Self>, each: &mut dyn FnMut(WaitingRequest)) {
         ep.pending.purge(each);
     }
 
