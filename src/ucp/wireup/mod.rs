@@ -1,4 +1,5 @@
 //! Wire-up: choice of transports, and the messages by which two workers exchange addresses.
+#![forbid(unsafe_code)]
 
 pub mod accepted;
 pub mod close;
