@@ -3,7 +3,7 @@
 //! `send`: eager and rendezvous sends. `reassembly`: fragmented messages. `rndv`: rendezvous data; `fetched`: rendezvous
 //! into buffers of the library; `revocation`: the epoch that tells whether rendezvous buffers are still valid. `rails`:
 //! transfers that are split over several lanes. `zcopy`: transfers that a transport performs between the memory of two processes. `control`: control messages. `table` prints
-//! the thresholds. `postponed`: receives that go on with the next progress. `upstream`: messages in upstream's format.
+//! the thresholds. `postponed`: operations that go on with the next progress. `upstream`: messages in upstream's format.
 
 pub mod control;
 pub mod fetched;

@@ -1,11 +1,12 @@
-//! Receives whose call returns before they go on: the next progress fetches their data, or ends them.
+//! Operations whose call returns before they go on: the next progress fetches the data of a receive, or ends them.
 //!
 //! Mapped memory is copied at once, so the receive of a rendezvous message could complete within the call, or its callback
 //! could run before the call returns. With upstream neither ever happens, and clients rely on it: ucxx counts an immediate
 //! completion twice, MPICH (4.1 to 5.0) writes into the request after the call, and frees a request that it did not get.
 //! MPICH does so with eager messages too, and then hangs in a receive from any source, with upstream as well. So the
-//! callback of a tagged receive that refuses immediate completion waits likewise. Used by the receives of `tag` and `am`; the
-//! worker ends those that wait when it is destroyed.
+//! callback of a tagged receive that refuses immediate completion waits likewise, as do accesses that the kernel has done
+//! within a call of the old functions. Used by the receives of `tag` and `am`, and by `rma`; the worker ends those that wait
+//! when it is destroyed.
 #![forbid(unsafe_code)]
 
 use super::rndv::receiver;
@@ -20,7 +21,7 @@ use core::cell::{Cell, RefCell};
 use core::ffi::c_uint;
 use std::collections::VecDeque;
 
-/// How a receive goes on.
+/// How an operation goes on.
 pub enum NextStep {
     /// Its message is to be fetched.
     Fetch(Rts),
@@ -37,11 +38,11 @@ impl NextStep {
     }
 }
 
-/// Receives that wait for progress, in order.
+/// Operations that wait for progress, in order.
 #[derive(Default)]
 pub struct Postponed {
     queue: RefCell<VecDeque<(Req, NextStep)>>,
-    /// The callback of progress that goes on with them. It stays until a progress finds none: a program that receives again and
+    /// The callback of progress that goes on with them. It stays until a progress finds none: a program that posts again and
     /// again does not pay for it each time.
     call: Cell<Option<CallbackId>>,
 }
@@ -66,7 +67,7 @@ impl Postponed {
     }
 }
 
-/// Has progress go on with the receive, or does so now where that is not possible.
+/// Has progress go on with the operation, or does so now where that is not possible.
 pub fn postpone(worker: &Core, req: Req, next: NextStep) {
     let postponed = &worker.proto().postponed;
     if postponed.call.get().is_none() {
@@ -79,7 +80,7 @@ pub fn postpone(worker: &Core, req: Req, next: NextStep) {
     worker.wakeup.poke_sleepers();
 }
 
-/// Progress callback: goes on with the receives that are there at its start.
+/// Progress callback: goes on with the operations that are there at its start.
 extern "C" fn on_progress(worker: &Core) -> c_uint {
     let postponed = &worker.proto().postponed;
     let here = postponed.queue.borrow().len();

@@ -9,12 +9,13 @@ use crate::ucp::atomic::{Atomic, AtomicOperation, apply};
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Capability, Ep, Pin};
 use crate::ucp::op::{GetOp, Op, PutOp};
+use crate::ucp::proto::postponed::{NextStep, postpone};
 use crate::ucp::proto::rails;
 use crate::ucp::proto::table::{self, Verb};
 use crate::ucp::proto::zcopy::{self, Direction, Transfer};
 use crate::ucp::reg::LocalMemory;
 use crate::ucp::request::{
-    Info, Param, Posted, Req, Request, immediate, must_be_immediate, settle,
+    Callback, Info, Param, Posted, Req, Request, immediate, must_be_immediate, settle,
 };
 use crate::ucp::rkey::{Access, RemoteKey};
 use crate::ucs::{Result, Status};
@@ -262,6 +263,9 @@ fn by_transport(
         }
     };
     match begun {
+        Ok(()) if rkey == 0 => {
+            Some(settle(req, param).and_then(|posted| told_later(ep, param, posted)))
+        }
         Ok(()) => Some(settle(req, param)),
         Err(_) => {
             if rails.is_some() {
@@ -271,6 +275,19 @@ fn by_transport(
             req.abolish();
             None
         }
+    }
+}
+
+/// What a call returns whose access the kernel may have done already. With upstream's such an access never ends within
+/// the call, and callers of the old functions rely on it: Charm++ notes what the access was for after the call.
+fn told_later(ep: &Ep, param: &Param, posted: Posted) -> Result<Posted> {
+    match (&posted, param.callback) {
+        (Posted::Done, Callback::OldSend(_)) => {
+            let req = Request::create(ep.worker(), param, Op::None)?;
+            postpone(ep.worker(), req, NextStep::Complete(Ok(())));
+            settle(req, param)
+        }
+        _ => Ok(posted),
     }
 }
 
