@@ -390,6 +390,33 @@ mod tests {
         }
     }
 
+    /// A blob of another library is refused by its first bytes, before any is read that it need not have.
+    #[test]
+    fn the_first_bytes_tell_our_blobs() {
+        let long = [DEVICE_MAX as u8 + 1, 0];
+        // Where wrong bytes are noticed, by how many bytes, and the wrong bytes.
+        let address = [(0, 1, [0, 0xff]), (9, 10, [0, 1]), (10, 11, long)];
+        let mut key: Vec<_> = (0..9).map(|at| (at, 9, [0xff, 1])).collect();
+        key.push((9, 10, [HEAD as u8 - 1, 0]));
+        let mut handle: Vec<_> = (0..3).map(|at| (at, 3, [0xff, 2])).collect();
+        handle.extend((3..11).map(|at| (at, 11, [0xff, 1])));
+        for ((kind, blob, _), noticed) in all(&[7; 20]).iter().zip([&address[..], &key, &handle]) {
+            for (at, need, wrong) in noticed {
+                assert_eq!(look(*kind, &blob[..need - 1]), Look::Need(*need));
+                for wrong in wrong {
+                    let mut foreign = blob[..*need].to_vec();
+                    foreign[*at] = *wrong;
+                    let refused = Look::Not(BlobError::Foreign);
+                    assert_eq!(
+                        look(*kind, &foreign),
+                        refused,
+                        "{kind:?}, byte {at}: {wrong}"
+                    );
+                }
+            }
+        }
+    }
+
     #[test]
     fn devices_for_upstream_stand_behind_ours() {
         let offer = |n: u8| Offer {

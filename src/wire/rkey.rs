@@ -352,4 +352,44 @@ mod tests {
         keys.retain(|k| k.domain % 5 == 1);
         assert!(keys.list().iter().map(|k| k.domain).eq([1, 6, 11]));
     }
+
+    #[test]
+    fn the_last_key_may_fill_the_room() {
+        let key = sample(&TestRng::new(6), READ);
+        let keys = MdKeys::from(md_key(1, 2, &[3; 4]));
+        assert_eq!(keys.list().of(1, 2), Some(&[3; 4][..]));
+        let put = |room| {
+            let mut body = vec![7];
+            key.put(keys.list(), &mut body, room);
+            body.split_off(1)
+        };
+        let whole = put(1000);
+        assert_eq!(put(whole.len()), whole);
+        assert_eq!(put(whole.len() - 1).len(), whole.len() - KEY_HEAD - 4);
+        // What follows is not of the key.
+        assert_eq!(
+            Rkey::take(&[&whole[..], &[9]].concat()),
+            Some((key, keys.list()))
+        );
+    }
+
+    #[test]
+    fn a_blob_is_no_longer_than_its_length_can_say() {
+        const LONGEST: usize = u16::MAX as usize;
+        let key = sample(&TestRng::new(8), READ);
+        let pack = |last: &[u8]| {
+            let mut keys = MdKeys::default();
+            (0..253).for_each(|i| keys.add(md_key(6, i, &[i; 255])));
+            keys.add(md_key(6, 253, last));
+            key.pack(keys.list())
+        };
+        let rest = LONGEST - pack(&[]).len();
+        let longest = pack(&vec![1; rest]);
+        assert_eq!(longest.len(), LONGEST);
+        let (_, keys) = Rkey::unpack(&longest).unwrap();
+        assert_eq!(keys.iter().count(), 254);
+        let shorter = pack(&vec![1; rest + 1]);
+        let (_, keys) = Rkey::unpack(&shorter).unwrap();
+        assert_eq!(keys.iter().count(), 253);
+    }
 }

@@ -117,6 +117,7 @@ mod tests {
         assert!(!p.is_over(3 * FIRST - 1) && p.is_over(3 * FIRST));
         p.progressed(true, || 3 * FIRST);
         assert!(p.is_over(4 * FIRST));
+        assert!(!p.is_over(6 * FIRST - 1) && p.is_over(6 * FIRST));
         p.progressed(false, || 0);
         assert!(!p.is_waiting());
         let (mut now, mut tries) = (0, 0);

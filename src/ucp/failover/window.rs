@@ -109,6 +109,7 @@ mod tests {
         assert_eq!(window.acknowledge(3), None);
         assert_eq!(window.acknowledge(1), Some(1));
         assert_eq!(window.acknowledge(0), Some(0));
+        assert_eq!((window.oldest(), window.end()), (1, 4));
         window.rewind();
         let again = Numbered {
             number: 1,
