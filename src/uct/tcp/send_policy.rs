@@ -331,6 +331,76 @@ mod tests {
     }
 
     #[test]
+    fn a_new_connection_has_nothing_to_flush_and_no_segments() {
+        let policy = SendPolicy::default();
+        assert_eq!(policy.on_progress_end(), Gather);
+        assert_eq!(policy.on_room(), SendAll);
+    }
+
+    /// Whatever the sender queues in the first progress call that it is busy in leaves with the end of that call.
+    #[test]
+    fn the_end_of_progress_flushes_until_the_sender_was_busy_in_two_calls() {
+        type Queue = fn(&mut Model) -> Decision;
+        let queues: [(Queue, Decision); 3] = [
+            (|model| model.frame(8, false), Gather),
+            (|model| model.payload(8, true), Gather),
+            (|model| model.payload(8, false), SendSegments),
+        ];
+        for (queue, decision) in queues {
+            let mut model = Model::busy();
+            assert_eq!(queue(&mut model), decision);
+            assert_eq!(model.progress_end(), Some(SendAll));
+            assert_eq!(queue(&mut model), decision);
+            assert_eq!(model.progress(), Some(SendAll));
+            assert_eq!(queue(&mut model), decision);
+            assert_eq!(model.progress_end(), Some(SendAll));
+            assert_eq!(queue(&mut model), decision);
+            assert_eq!(model.progress(), Some(Gather));
+            assert_eq!(queue(&mut model), decision);
+            assert_eq!(model.progress_end(), Some(Gather));
+        }
+    }
+
+    #[test]
+    fn a_call_in_which_nothing_was_queued_ends_the_gathering_over_calls() {
+        let mut model = Model::busy();
+        model.frame(8, false);
+        assert_eq!(model.progress(), Some(SendAll));
+        model.frame(8, false);
+        assert_eq!(model.progress(), Some(Gather));
+        assert_eq!(model.progress(), Some(SendAll));
+        for _ in 0..BURST {
+            model.frame(8, false);
+        }
+        model.frame(8, false);
+        assert_eq!(model.progress(), Some(SendAll));
+    }
+
+    #[test]
+    fn each_gathering_over_calls_has_its_own_time() {
+        let mut model = Model::busy();
+        model.frame(8, false);
+        assert_eq!(model.progress(), Some(SendAll));
+        for _ in 0..2 {
+            model.frame(8, false);
+            assert_eq!(model.progress(), Some(Gather));
+            model.now += GATHER_NS;
+            model.frame(8, false);
+            assert_eq!(model.progress(), Some(SendAll));
+        }
+    }
+
+    #[test]
+    fn a_control_frame_alone_does_not_make_the_sender_busy() {
+        let mut model = Model::busy();
+        assert_eq!(model.frame(8, false), Gather);
+        assert_eq!(model.progress_end(), Some(SendAll));
+        let decision = model.policy.on_control_frame();
+        assert_eq!(model.apply(decision), Gather);
+        assert_eq!(model.progress_end(), Some(Gather));
+    }
+
+    #[test]
     fn a_progress_call_without_a_frame_makes_the_connection_quiet() {
         let mut model = Model::busy();
         model.progress();
@@ -452,6 +522,7 @@ mod tests {
         assert_eq!(model.payload(100, true), Gather);
         for (unsent, tail) in [
             (0, 0),
+            (100, 0),
             (segment - 1, 0),
             (segment, 0),
             (2 * segment + MAX_TAIL, MAX_TAIL),
