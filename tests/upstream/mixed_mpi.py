@@ -15,7 +15,7 @@ from mpi import FLAGS, MPICH, OPENMPI  # noqa: E402
 MPIS = {"MPICH": ("mpich", ["mpich", "libmpich-dev"], MPICH, {2: [1], 4: [1]}),
         "Open MPI": ("openmpi", ["openmpi-bin", "libopenmpi-dev"], OPENMPI, {2: [1], 4: [1, 3]})}
 # What a rank on upstream says when others have ended their part of a window before it: in jobs without this library too.
-LEFT = re.compile(r" flush\.c:\d+ .* error during flush: Connection reset by remote peer$")
+LEFT = re.compile(r" flush\.c:\d+ .* error during flush: (Connection reset by remote peer|Endpoint timeout)")
 # Every rank but those runs on ours.
 RANK = """rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}
 case " $UPSTREAM_RANKS " in

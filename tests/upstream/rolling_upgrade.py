@@ -57,7 +57,8 @@ def run(program, env, hosts, ports):
                 wrong = f"the client on {library} has not ended as it was told: {client.said()[-400:]}"
                 if library == "ours":
                     return wrong
-                # Upstream's has once waited for its last disconnection for half a minute, after all work was done.
+                # It waits for ever for a receive whose message has come in part when it closes the endpoint by force, with servers on its own
+                # library too.
                 print(f"note {wrong}", flush=True)
         for server in servers:
             if not server.running():
