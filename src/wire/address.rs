@@ -1,7 +1,9 @@
 //! Worker addresses: the identity of a worker and the addresses of its interfaces.
 //!
 //! The list of interfaces: count (1), then for each interface: transport (1), memory domain (1), length of the device
-//! address (1), of the interface address (1), both addresses. In messages between processes of this library, a blob header and the worker's
+//! address (1), of the interface address (1), both addresses. What an interface has in common with the one before it is not repeated: a bit
+//! of the device address's length says that it is the same, one of the other's that it ends with the same 16 bytes, as interfaces that share
+//! memory do, which end with the name of their process. In messages between processes of this library, a blob header and the worker's
 //! uuid (8) precede it; applications exchange the form of `envelope`.
 
 use super::blob::{self, BlobError, HEAD};
@@ -28,6 +30,12 @@ pub struct Address {
 
 /// Most interfaces of an address: the number has one byte.
 const MAX_ENTRIES: usize = u8::MAX as usize;
+/// Of a length: bytes of the entry before are not repeated.
+const AS_BEFORE: u8 = 0x80;
+/// Most bytes of a device's or an interface's address.
+const MAX_LEN: usize = (AS_BEFORE - 1) as usize;
+/// So many bytes at the end of an interface's address may be those of the entry before.
+const COMMON: usize = 16;
 
 impl Address {
     /// The blob for messages between processes of ours.
@@ -63,13 +71,30 @@ impl Address {
     }
 
     fn put_entries(&self, out: &mut Vec<u8>) {
-        let entries = &self.entries[..self.entries.len().min(MAX_ENTRIES)];
-        out.push(entries.len() as u8);
+        let fits = |e: &&AddressEntry| e.device.len().max(e.iface.len()) <= MAX_LEN;
+        let entries = self.entries.iter().filter(fits).take(MAX_ENTRIES);
+        let count = out.len();
+        out.push(0);
+        let mut before: Option<&AddressEntry> = None;
         for e in entries {
-            let (device, iface) = (e.device.len() as u8, e.iface.len() as u8);
-            out.extend_from_slice(&[e.transport, e.domain, device, iface]);
-            out.extend_from_slice(&e.device);
-            out.extend_from_slice(&e.iface);
+            let (mut device, mut iface) = (&e.device[..], &e.iface[..]);
+            let mut lengths = [device.len() as u8, iface.len() as u8];
+            if before.is_some_and(|before| before.device == device) {
+                device = &[];
+                lengths[0] = AS_BEFORE;
+            }
+            if let (Some(before), Some((start, end))) = (before, iface.split_last_chunk::<COMMON>())
+                && before.iface.ends_with(end)
+            {
+                iface = start;
+                lengths[1] |= AS_BEFORE;
+            }
+            out.extend_from_slice(&[e.transport, e.domain]);
+            out.extend_from_slice(&lengths);
+            out.extend_from_slice(device);
+            out.extend_from_slice(iface);
+            out[count] += 1;
+            before = Some(e);
         }
     }
 }
@@ -78,17 +103,32 @@ fn take_entries(list: &[u8], known: fn(u8) -> bool) -> Option<Vec<AddressEntry>>
     let mut r = Reader::new(list);
     let count = r.u8()?;
     let mut entries = Vec::with_capacity(usize::from(count));
-    for _ in 0..count {
+    let (mut device, mut iface): (&[u8], Vec<u8>) = (&[], Vec::new());
+    for n in 0..count {
         let (transport, domain) = (r.u8()?, r.u8()?);
-        let (device, iface) = (r.u8()?, r.u8()?);
-        let entry = AddressEntry {
-            transport,
-            domain,
-            device: r.bytes(device.into())?.to_vec(),
-            iface: r.bytes(iface.into())?.to_vec(),
-        };
+        let lengths = [r.u8()?, r.u8()?];
+        let [same_device, same_end] = lengths.map(|len| len & AS_BEFORE != 0);
+        let [device_len, iface_len] = lengths.map(|len| usize::from(len & !AS_BEFORE));
+        if n == 0 && (same_device || same_end) || same_device && device_len != 0 {
+            return None;
+        }
+        if !same_device {
+            device = r.bytes(device_len)?;
+        }
+        if same_end {
+            let end = *iface.last_chunk::<COMMON>()?;
+            iface = r.bytes(iface_len.checked_sub(COMMON)?)?.to_vec();
+            iface.extend_from_slice(&end);
+        } else {
+            iface = r.bytes(iface_len)?.to_vec();
+        }
         if known(transport) {
-            entries.push(entry);
+            entries.push(AddressEntry {
+                transport,
+                domain,
+                device: device.to_vec(),
+                iface: iface.clone(),
+            });
         }
     }
     Some(entries)
@@ -165,7 +205,7 @@ mod tests {
                 transport: 77,
                 domain: 1,
                 device: vec![5; 3],
-                iface: vec![6; 200],
+                iface: vec![6; 100],
             },
         );
         assert_eq!(unpack(&address.pack()), Ok(sample()));
@@ -181,6 +221,77 @@ mod tests {
             blob::seal(&mut blob, at);
             assert_eq!(unpack(&blob), Err(BlobError::Damaged));
         }
+    }
+
+    fn entry(transport: u8, device: &[u8], iface: &[u8]) -> AddressEntry {
+        AddressEntry {
+            transport,
+            domain: 1,
+            device: device.to_vec(),
+            iface: iface.to_vec(),
+        }
+    }
+
+    #[test]
+    fn what_an_entry_has_in_common_with_the_one_before_is_not_repeated() {
+        let process: Vec<u8> = (10..10 + COMMON as u8).collect();
+        let iface = |start: &[u8]| [start, &process[..]].concat();
+        let address = Address {
+            uuid: 1,
+            entries: vec![
+                entry(1, &[1; 8], &iface(&[2, 3])),
+                entry(2, &[1; 8], &iface(&[])),
+                // Its own number is unknown to the reader.
+                entry(77, &[1; 8], &iface(&[4])),
+                entry(3, &[1; 8], &process[1..]),
+                entry(4, &[9; 8], &iface(&[5])),
+            ],
+        };
+        let blob = address.pack();
+        let bytes = [
+            &[5, 1, 1, 8, 18, 1, 1, 1, 1, 1, 1, 1, 1, 2, 3][..],
+            &process,
+            &[2, 1, 0x80, 0x90],
+            &[77, 1, 0x80, 0x91, 4],
+            &[3, 1, 0x80, 15],
+            &process[1..],
+            &[4, 1, 8, 17, 9, 9, 9, 9, 9, 9, 9, 9, 5],
+            &process,
+        ];
+        assert_eq!(blob[HEAD + 8..], bytes.concat());
+        let mut read = address.clone();
+        read.entries.remove(2);
+        assert_eq!(unpack(&blob), Ok(read.clone()));
+        assert_eq!(from_envelope(&address.to_envelope(&[])), Ok(read));
+    }
+
+    #[test]
+    fn what_is_in_common_with_nothing_is_refused() {
+        // A first entry has none before it, 15 bytes are no end, and a device has no bytes of its own then.
+        let alone = [[1, 0, 0, 0x80, 0], [1, 0, 0, 0, 0x90]];
+        let short = [[1, 0, 0, 15], [1, 0, 0, 0x90]];
+        let after_short = [&[2][..], &short[0], &[7; 15], &short[1], &[7; 16]].concat();
+        let less = [&[2, 1, 0, 0, 16][..], &[7; 16], &[1, 0, 0, 0x8f]].concat();
+        let both = [&[2, 1, 0, 1, 0, 5, 1, 0, 0x81, 0][..], &[5]].concat();
+        for list in [&alone[0][..], &alone[1], &after_short, &less, &both] {
+            assert_eq!(take_entries(list, known), None, "{list:?}");
+        }
+    }
+
+    #[test]
+    fn addresses_that_are_too_long_are_left_out() {
+        let fits = entry(1, &[1; MAX_LEN], &[2; MAX_LEN]);
+        let mut address = Address {
+            uuid: 1,
+            entries: vec![
+                entry(1, &[1; MAX_LEN + 1], &[]),
+                fits.clone(),
+                entry(1, &[], &[2; 256]),
+            ],
+        };
+        let blob = address.pack();
+        address.entries = vec![fits];
+        assert_eq!(unpack(&blob), Ok(address));
     }
 
     #[test]

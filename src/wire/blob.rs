@@ -13,7 +13,7 @@ pub const HEAD: usize = 8;
 /// Where the checksum stands in it, at its end.
 const SUM_AT: usize = HEAD - size_of::<u32>();
 const MAGIC: u8 = 0xfc;
-const VERSION: u8 = 8;
+const VERSION: u8 = 9;
 
 /// Of what is short and seldom; sixteen bytes at a time.
 const SUM: crc::Crc<u16, crc::Table<16>> =

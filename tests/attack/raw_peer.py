@@ -78,7 +78,7 @@ def crc32c(data):
     return crc ^ 0xffffffff
 
 
-VERSION = 8
+VERSION = 9
 
 
 def seal(body, before=b""):
@@ -111,11 +111,19 @@ class Address:
         self.uuid, = struct.unpack_from("<Q", data, 1)
         body = devices(data[9:])[8:]
         count, at, self.entries = body[0], 1, []
+        device = iface = b""
         for _ in range(count):
-            transport, domain, device, iface = body[at:at + 4]
+            transport, domain, device_length, iface_length = body[at:at + 4]
             at += 4
-            self.entries.append((transport, body[at:at + device], body[at + device:at + device + iface], domain))
-            at += device + iface
+            # A bit of a length: the device is that of the entry before, the interface's address ends as that does.
+            if device_length & 128 == 0:
+                device = body[at:at + device_length]
+                at += device_length
+            end = iface[-16:] if iface_length & 128 else b""
+            own = (iface_length & 127) - len(end)
+            iface = body[at:at + own] + end
+            at += own
+            self.entries.append((transport, device, iface, domain))
         self.device, self.iface, self.domain = next(e[1:] for e in self.entries if e[0] == 4)
         self.port, self.id = struct.unpack_from("<HQ", self.iface, 1)
 
