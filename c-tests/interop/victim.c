@@ -7,6 +7,7 @@
  *
  *     recv TAG LENGTH     posts a receive
  *     wait TAG            its status and bytes, when it is over
+ *     connect ADDRESS     makes an endpoint and sends by it, synchronously, what "wait 0" waits for
  *     memory              the exported bytes and what is around them
  *     map LENGTH          exports more memory: where it is
  *     unmap               that is no more exported
@@ -133,6 +134,18 @@ static void answer(const char *line, ucp_context_h context, const uint8_t *memor
     } else if (strcmp(line, "unmap") == 0) {
         CHECK_EQ(ucp_mem_unmap(context, more), UCS_OK);
         say("unmapped\n");
+    } else if (strncmp(line, "connect ", 8) == 0) {
+        static uint8_t address[64];
+        ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS, .address = (ucp_address_t *)address};
+        ucp_ep_h ep;
+
+        for (length = 0; length < sizeof(address) && sscanf(line + 8 + 2 * length, "%2hhx", &address[length]) == 1; length++)
+            ;
+        CHECK_EQ(ucp_ep_create(worker, &params, &ep), UCS_OK);
+        lengths[0] = 8;
+        requests[0] = ucp_tag_send_sync_nbx(ep, received[0], lengths[0], 70, &param);
+        CHECK(UCS_PTR_IS_PTR(requests[0]));
+        say("connected\n");
     } else if (strcmp(line, "memory") == 0) {
         say_bytes("bytes", memory, EXPORTED + 2 * AROUND);
     } else {

@@ -188,6 +188,10 @@ pub struct Ep {
     pub remote_uuid: Cell<u64>,
     /// The remote endpoint, once it is known.
     remote_ep: Cell<Option<EpName>>,
+    /// What a process of upstream's calls the remote endpoint, once it has told.
+    upstream_id: Cell<Option<u64>>,
+    /// Accesses of such a process that are to be confirmed then.
+    unconfirmed: Cell<u32>,
     /// Its number among the endpoints between two workers; see `Pairing`.
     pub serial: Cell<u32>,
     address: OnceCell<Rc<Address>>,
@@ -269,6 +273,8 @@ impl Ep {
             registered: Cell::new(0),
             remote_uuid: Cell::new(0),
             remote_ep: Cell::new(None),
+            upstream_id: Cell::new(None),
+            unconfirmed: Cell::new(0),
             serial: Cell::new(0),
             address: OnceCell::new(),
             lane: OnceCell::new(),

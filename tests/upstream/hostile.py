@@ -17,7 +17,7 @@ CONNECTION, FLUSH, FLUSH_ACK = 32, 33, 34
 REQUEST, ACK = 1, 2
 (WIREUP, EAGER, FIRST, MIDDLE, SYNC, SYNC_FIRST, SYNC_ACK, RTS, ATS, RTR, DATA, STREAM, ATP, PUT, GET, GET_REPLY, ATOMIC, ATOMIC_REPLY, COMPLETION,
  AM, AM_FIRST, AM_MIDDLE, AM_REPLY) = (1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26)
-ASKS, CHECK, REMOVED = 1, 4, 5
+ASKS, ANSWER, CHECK, REMOVED = 1, 2, 4, 5
 TCP = 0x19CF
 # The key of a release that does not tell which it is: the first domain, host memory, no bytes.
 PUT_KEY = struct.pack("<QBB", 1, 0, 0)
@@ -201,6 +201,7 @@ class Hostile:
         self.unmapped()
         self.eager_parts()
         self.announced()
+        self.overtaking()
         self.death()
         self.check(int(self.control.ask("resident")[0]) < self.resident + 65536, "the memory of the process has grown")
 
@@ -376,6 +377,39 @@ class Hostile:
         self.check(self.back.expect(ATS)[:9] == words(55) + b"\0", "a message that is too long is not answered")
         self.check(self.control.received(5) == "Message truncated", "a message that is too long is received")
         self.dropped("an unknown kind of announcement", (RTS, words(6, self.ep, 56, 0, 8) + b"\2"), (RTS, words(7 | 99 << 32, self.ep, 56, 0, 8) + b"\1short"))
+
+    def overtaking(self):
+        """Messages that name an endpoint come before the answer that names this one, as they do by another connection."""
+        print("attack messages before the answer", flush=True)
+        mine, uuid, at = 0x8888, words(0x1236), self.memory + 40
+        device = bytes([0, 6 | 0x80, 0, socket.AF_INET]) + socket.inet_aton(self.listener[0])
+        transport = struct.pack("<HfffI", TCP, 5e-5, 1e9, 3e-5, 0x230301) + bytes([2 | 0x80]) + struct.pack(">H", self.listener[1])
+        self.control.ask(f"connect {(bytes([0x20]) + uuid + device + transport).hex()}")
+        asks = self.back.expect(WIREUP)
+        self.check(asks[0] == ASKS, f"the request is {asks.hex()}")
+        ep, = struct.unpack_from("<Q", asks, 4)
+        self.control.ask("recv 8 5")
+        for kind, body in [(PUT, words(at, ep) + bytes(4) + b"12345678"), (ATOMIC, words(at + 8, ep, 0) + bytes([8, 0]) + words(1)),
+                           (GET, words(at, 8, ep, 71) + bytes(4)), (ATOMIC, words(at, ep, 72) + bytes([8, 0]) + words(0)),
+                           (SYNC, words(8, ep, 73) + b"early")]:
+            self.out.message(kind, body)
+        self.check(self.out.survives(), "the connection has ended")
+        self.check(self.control.received(8) == b"early", "a synchronous message has not come")
+        self.out.message(WIREUP, struct.pack("<BBHQQ", ANSWER, 0, 0, mine, ep) + bytes([0x20]) + uuid + b"\xff")
+        wanted = sorted([(COMPLETION, words(mine)), (COMPLETION, words(mine)), (GET_REPLY, words(71, 0) + b"12345678"), (ATOMIC_REPLY, words(72) + b"12345678"),
+                         (SYNC_ACK, words(73) + b"\0")])
+        come = []
+        while len(come) < len(wanted) + 1:
+            frame = self.back.next()
+            self.check(frame is not None, f"the connection has ended after {come}")
+            come += [frame] if frame[0] in (COMPLETION, GET_REPLY, ATOMIC_REPLY, SYNC_ACK, SYNC) else []
+        sync = next(body for kind, body in come if kind == SYNC)
+        self.check(sync[:16] == words(70, mine), f"the message is {sync.hex()}")
+        come = sorted(frame for frame in come if frame[0] != SYNC)
+        self.check(come == wanted, f"the answers are {come}")
+        self.out.message(SYNC_ACK, sync[16:24] + b"\0")
+        self.check(self.control.received(0) == bytes(8), "a synchronous send is not over")
+        self.before = self.control.ask("memory")
 
     def death(self):
         """It ends while its messages are coming: what waits for them ends too."""

@@ -8,9 +8,11 @@ use super::{Control, Ep, Task, TaskStep, UpstreamControl};
 use crate::c::UCP_ERR_HANDLING_MODE_PEER;
 use crate::ucs::{Result, Status};
 use crate::wire::header::{AckHdr, AmId, Header, RtrHdr};
-use crate::wire::id::{EpName, RequestId};
+use crate::wire::id::{EpId, EpName, RequestId};
 use crate::wire::upstream::address::{Offer, for_wireup};
-use crate::wire::upstream::message::{ATS, Ack, RTR, Rtr, SYNC_ACK, WIREUP, Wireup, WireupKind};
+use crate::wire::upstream::message::{
+    ATS, Ack, COMPLETION, Completion, RTR, Rtr, SYNC_ACK, WIREUP, Wireup, WireupKind,
+};
 use crate::wire::upstream::{Process, Release};
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -91,8 +93,8 @@ impl Ep {
     /// The id of the remote endpoint, which some messages name. `NO_RESOURCE` while it is not known: the queue waits for
     /// the answer to the wire-up request, which has to stand in the queue before such a message.
     pub fn upstream_name(&self) -> Result<u64> {
-        match self.remote_ep.get() {
-            Some(remote) => Ok(remote.id.0),
+        match self.upstream_id.get() {
+            Some(id) => Ok(id),
             None => {
                 debug_assert!(self.is_wireup_sent());
                 self.send_queue.set_held(true);
@@ -101,13 +103,37 @@ impl Ep {
         }
     }
 
+    /// The remote endpoint is known. It may have a name of ours already (`upstream_peer`), and keeps it.
+    pub fn pair_with_upstream(&self, remote: EpName) {
+        self.upstream_id.set(Some(remote.id.0));
+        if self.remote_ep.get().is_none() {
+            self.pair_with(remote);
+        } else {
+            let pairing = &self.worker().endpoints().pairing;
+            pairing.pair(remote, self.id.get());
+        }
+        for _ in 0..self.unconfirmed.take() {
+            self.confirm_to_upstream();
+        }
+    }
+
     /// The remote endpoint is known: what waited for it is sent.
     pub fn named_by_upstream(&self, remote: EpName) {
         // It knows this endpoint too: another request would make it another endpoint.
         self.set_wireup_sent();
-        self.pair_with(remote);
+        self.pair_with_upstream(remote);
         self.send_queue.set_held(false);
         self.send_queued();
+    }
+
+    /// Tells the peer that an access of its is done.
+    pub fn confirm_to_upstream(&self) {
+        match self.upstream_id.get() {
+            Some(ep) => self.post(Task::upstream(COMPLETION, &Completion { ep }, &[])),
+            None => self
+                .unconfirmed
+                .set(self.unconfirmed.get().saturating_add(1)),
+        }
     }
 
     /// Holds back what is to be sent, or sends it.
@@ -118,9 +144,19 @@ impl Ep {
         }
     }
 
-    /// The remote endpoint, if it is of upstream's.
+    /// The remote endpoint, if it is of upstream's and may know this one. Its messages may overtake the answer that names it, as they come
+    /// by another connection: until then and from then on it has a name of ours.
     pub fn upstream_peer(&self) -> Option<EpName> {
-        self.remote_ep.get().filter(|_| self.is_upstream())
+        if !self.is_upstream() {
+            return None;
+        }
+        if self.remote_ep.get().is_none() && self.is_wireup_sent() {
+            self.pair_with(EpName {
+                uuid: self.remote_uuid.get(),
+                id: EpId(self.id.get()),
+            });
+        }
+        self.remote_ep.get()
     }
 
     /// The mode of error handling that the peer is told. To upstream, failover is the death of the peer.

@@ -15,7 +15,7 @@ use crate::ucp::worker_core::Core;
 use crate::ucs::front_queue::FrontQueue;
 use crate::ucs::{Result, Status, tracepoint};
 use crate::wire::header::{AmId, CloseHdr, EpFailedHdr};
-use crate::wire::id::EpId;
+use crate::wire::id::{EpId, EpName};
 use crate::{ucs_diag, ucs_error, ucs_warn};
 use core::ffi::c_void;
 use core::ops::Deref;
@@ -454,6 +454,12 @@ impl Ep {
             w.endpoints()
                 .pairing
                 .remove(uuid, serial, self.id.get(), self.remote_ep.get());
+        if let Some(id) = self.upstream_id.get().map(EpId) {
+            // Its other name, if it has two.
+            let told = EpName { uuid, id };
+            let pairing = &w.endpoints().pairing;
+            pairing.remove(uuid, serial, self.id.get(), Some(told));
+        }
         let answers = peer_lives && !self.is_upstream();
         if let (Some(remote_ep), true, Some(address)) = (remote_ep, answers, self.address.get()) {
             // The remote endpoint lives on, and its messages may need replies. So may messages of this endpoint to

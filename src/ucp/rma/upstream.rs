@@ -218,9 +218,7 @@ fn ep_to(w: &Core, id: u64) -> Option<&Ep> {
 
 /// Confirms an access.
 fn confirm(w: &Core, id: u64) {
-    if let Some(ep) = ep_to(w, id)
-        && let Ok(name) = ep.upstream_name()
-    {
-        ep.post(Task::upstream(COMPLETION, &Completion { ep: name }, &[]));
+    if let Some(ep) = ep_to(w, id) {
+        ep.confirm_to_upstream();
     }
 }

@@ -156,7 +156,7 @@ pub fn accept(
         );
         return Err(Status::UNREACHABLE);
     };
-    ep.pair_with(name(client.ep)?);
+    ep.pair_with_upstream(name(client.ep)?);
     connection.remote = client.ep;
     connection.number = client.lane;
     // Set so, or a release that does not tell: it may wait for a pre-request, or send none of its own.
@@ -188,7 +188,7 @@ pub fn notified(worker: &Core, ep: &Ep) -> Result<()> {
 pub fn answered(worker: &Core, ep: &Ep, server: IpAddr, private: &[u8]) -> Result<()> {
     let private = read(worker, private)?;
     ep.set_upstream();
-    ep.pair_with(name(private.ep)?);
+    ep.pair_with_upstream(name(private.ep)?);
     let told = worker.wireup().upstream.with(ep.id.get(), |connection| {
         connection.remote = private.ep;
         connection.is_agreed = !private.has_index;
