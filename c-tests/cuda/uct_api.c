@@ -96,11 +96,20 @@ static void allocation(void)
 
 static void reg(const char *what, void *address, size_t length, unsigned flags)
 {
+    char key[16];
+    uct_rkey_bundle_t rkey;
+    void *local;
     uct_mem_h memh;
     ucs_status_t status = uct_md_mem_reg(md, address, length, flags, &memh);
 
     printf("registration of %s, flags %#x: %s", what, flags, text(status));
     if (status == UCS_OK) {
+        CHECK(md_attr.rkey_packed_size <= sizeof(key));
+        printf(", key of %zu bytes: %s", md_attr.rkey_packed_size, text(uct_md_mkey_pack(md, memh, key)));
+        CHECK_OK(uct_rkey_unpack(component, key, &rkey));
+        printf(", pointer: %s", text(uct_rkey_ptr(component, &rkey, (uintptr_t)address, &local)));
+        CHECK_OK(uct_rkey_release(component, &rkey));
+        printf(", advice: %s", text(uct_md_mem_advise(md, memh, address, length, UCT_MADV_WILLNEED)));
         printf(", ended: %s", text(uct_md_mem_dereg(md, memh)));
     }
     putchar('\n');

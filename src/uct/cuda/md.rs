@@ -11,7 +11,9 @@ use crate::sys::cuda::{Allocate, Block, Context, Driver};
 use crate::ucs::config::{Config, Table, var};
 use crate::ucs::status::Failure;
 use crate::ucs::{Result, Status};
-use crate::uct::api::{Alloc, Component, Device, Md, MdAttr, MemoryInfo, Transport, Unusable};
+use crate::uct::api::{
+    Alloc, Component, Device, Md, MdAttr, MemoryInfo, PackedKey, Transport, Unusable,
+};
 use crate::uct::base::iface::md_as;
 use crate::uct::base::md::{DynMd, MemoryHandle};
 use crate::uct::base::memory_copier::MemoryCopier;
@@ -216,5 +218,10 @@ impl Md for CudaMd {
             Handle::Plain => Ok(()),
             Handle::Allocated(_) => Err(Status::INVALID_PARAM),
         }
+    }
+
+    /// Keys of no bytes, as upstream's: only this process reaches its memory by this domain.
+    fn mkey_pack(&self, _memory: &Handle) -> Result<PackedKey> {
+        Ok(PackedKey::new())
     }
 }
