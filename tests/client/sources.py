@@ -1,6 +1,6 @@
-"""Clients whose source no package registry has: Mercury, UCC and Sandia OpenSHMEM, with their own tests.
+"""Clients whose source no package registry has: Mercury, UCC, Sandia OpenSHMEM and Charm++, with their own tests.
 
-They are built from checkouts that the caller has made, in the folders `mercury`, `ucc`, `sos` and `ucx` (see bindings.py)
+They are built from checkouts that the caller has made, in the folders `mercury`, `ucc`, `sos`, `charm` and `ucx` (see bindings.py)
 of $FERRUCX_CLIENT_SOURCES, each with its submodules, against the headers and libraries of upstream's wheel. Without that
 variable their cases count as skipped. What a run has built stays in target/clients/sources."""
 import functools
@@ -18,11 +18,15 @@ from python import PROGRAMS
 
 VARIABLE = "FERRUCX_CLIENT_SOURCES"
 BUILT = TARGET / "clients/sources"
-VERSIONS = {"mercury": "2.4.1", "ucc": "1.8.0", "sos": "1.5.3", "ucx": "1.22.0"}
+VERSIONS = {"mercury": "2.4.1", "ucc": "1.8.0", "sos": "1.5.3", "charm": "8.0.1", "ucx": "1.22.0"}
 MERCURY = [f"{test}_ucx_all{mode}" for test in ("rpc", "bulk") for mode in ("_busy", "", "_busy_self", "_self")]
 MERCURY += ["kill_ucx_all_busy", "kill_ucx_all"]
 COLLECTIVES = ["allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "barrier", "bcast", "gather", "gatherv",
                "reduce", "reduce_scatter", "reduce_scatterv", "scatterv"]
+# Folder of a test of Charm++, and its arguments.
+CHARM = {"megatest": [], "zerocopy/bcast_nonzero_root": [], "zerocopy/dereg_and_nodereg": [50], "zerocopy/direct_api": [100],
+         "zerocopy/large_bcast": [200000, 10], "zerocopy/pup_buffer": ["+balancer", "RotateLB"],
+         "zerocopy/zc_post_modify_size": [], "zerocopy/zerocopy_with_qd": [100]}
 
 
 def prepared(name):
@@ -104,6 +108,21 @@ def sos():
     return [units, folder / "install/lib"]
 
 
+@functools.cache
+def charm():
+    need("g++", "make", "cmake", "mpich", "zlib1g-dev")
+    source = prepared("charm") / "source"
+    tests = source / "ucx-linux-x86_64/tests/charm++"
+    steps(source.parent, (source, ["./build", "charm++", "ucx-linux-x86_64", "--with-production", "--disable-fortran", "-j2",
+                                   f"--basedir={without_libtool(VERSIONS['ucx'])}"]),
+          *((tests / test, ["make", "-j2"]) for test in CHARM))
+    return tests
+
+
+def of_charm(test, arguments):
+    return ["mpiexec.hydra", "-n", 4, charm() / test / pathlib.Path(test).name, *arguments]
+
+
 def collective(name):
     def command():
         program = ucc() / "bin/ucc_perftest"
@@ -133,3 +152,9 @@ def cases():
                    lambda text: "" if re.search(r"^all \d+ pass$", text, re.M) else text.strip().splitlines()[-1],
                    env=lambda: {"LD_LIBRARY_PATH": upstream(), "SHMEM_PROGRESS_INTERVAL": "0"}, limit=3000, long=True,
                    numbers=lambda text: re.findall(r"^pass .*$", text, re.M))
+    for tls in ("all", "posix,cma,self", "tcp,self"):
+        for test, arguments in CHARM.items():
+            yield Case("Charm++", VERSIONS["charm"], f"its {test.rpartition('/')[2]}", tls, 4,
+                       lambda test=test, arguments=arguments: of_charm(test, arguments),
+                       lambda text: "" if "End of program" in text else "it did not end",
+                       env=lambda: {"LD_LIBRARY_PATH": upstream()}, long=True)
