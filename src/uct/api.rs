@@ -696,6 +696,12 @@ pub trait Iface: Sized + 'static {
     fn put_bcopy(ep: &EpBox<Self>, pack: Pack, remote: Remote) -> Result<usize> {
         Err(Status::UNSUPPORTED)
     }
+    /// As `am_bcopy`, where nothing stands in the way: the answer to the user. `None`: nothing was done, and `am_bcopy` has to
+    /// be called.
+    #[inline(always)]
+    fn am_bcopy_now(ep: &EpBox<Self>, id: u8, pack: Pack) -> Option<isize> {
+        None
+    }
     /// As `put_zcopy` of one block with a completion, where nothing stands in the way: the answer to the user. `None`:
     /// nothing was done, and `put_zcopy` has to be called.
     #[inline(always)]

@@ -209,7 +209,10 @@ ep_shim! { fn am_short_iov<I: Iface>(ep, id: u8, iov: *const uct_iov_t, count: u
 
 ep_shim! { fn am_bcopy<I: Iface>(ep, id: u8, cb: uct_pack_callback_t, arg: *mut c_void, flags: c_uint) -> isize {
     if foreign(id) { return UCS_ERR_INVALID_PARAM as isize }
-    length(pack(cb, arg).and_then(|p| I::am_bcopy(ep, id, p, flags)))
+    let Some(cb) = cb else { return UCS_ERR_INVALID_PARAM as isize };
+    let pack = Pack { cb, arg };
+    if let Some(answer) = I::am_bcopy_now(ep, id, pack) { return answer }
+    length(I::am_bcopy(ep, id, pack, flags))
 }}
 
 ep_shim! { fn am_zcopy<I: Iface>(ep, id: u8, header: *const c_void, header_len: c_uint, iov: *const uct_iov_t, count: usize, flags: c_uint, comp: *mut uct_completion_t) -> ucs_status_t {

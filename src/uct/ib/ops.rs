@@ -458,13 +458,13 @@ impl Receive {
         self.payload.get()
     }
 
-    /// Writes again what the header of a message has overwritten.
+    /// Writes again what the header of a message has overwritten, before `payload`.
     ///
     /// # Safety
-    /// It must have a buffer.
+    /// It must have a buffer, with its payload there.
     #[inline(always)]
-    pub unsafe fn restore(&self) {
-        let at: *mut Front = self.payload.get().wrapping_sub(HEADER_LEN).cast();
+    pub unsafe fn restore(&self, payload: *mut u8) {
+        let at: *mut Front = payload.wrapping_sub(HEADER_LEN).cast();
         // SAFETY: in the buffer.
         unsafe { at.write(self.front.get()) };
     }

@@ -191,9 +191,10 @@ impl Shared {
 }
 
 /// Where a request is made that joins those that wait.
-pub struct Joining {
+pub struct Joining<'a> {
     pub slot: NonNull<Slot>,
     at: usize,
+    shared: &'a Shared,
 }
 
 /// Where a short request is made.
@@ -298,60 +299,52 @@ impl Chain {
 
     /// Where a request is made that joins those that wait. The chain has to be open for it, and `joined` to follow.
     #[inline(always)]
-    pub fn join(&self) -> Joining {
-        let at = self.shared.loan.lent();
-        let slot = self.shared.slot_at(at);
-        Joining { slot, at }
+    pub fn join(&self) -> Joining<'_> {
+        let shared = &*self.shared;
+        let at = shared.loan.lent();
+        let slot = shared.slot_at(at);
+        Joining { slot, at, shared }
     }
 
     /// The request that joins is made.
+    // Of the interface, whose address is at hand where a request joins.
     #[inline(always)]
-    pub fn joined(&self, Joining { at, .. }: Joining) {
+    pub fn joined(face: &Face, Joining { at, shared, .. }: Joining<'_>) {
         let waiting = at + STEP;
-        self.shared.loan.extend(waiting);
-        if waiting == self.end.get() {
-            self.end_joining(waiting);
+        shared.loan.extend(waiting);
+        if waiting == face.chain.end.get() {
+            Chain::end_joining(face, waiting);
         }
     }
 
     /// No other may join.
     #[inline(never)]
-    fn end_joining(&self, waiting: usize) {
-        self.open.set(null());
-        if waiting == self.limit * STEP {
-            self.opened.set(None);
-            self.flush_waiting();
+    fn end_joining(face: &Face, waiting: usize) {
+        let chain = &face.chain;
+        chain.open.set(null());
+        if waiting == chain.limit * STEP {
+            chain.opened.set(None);
+            chain.flush_waiting();
         }
     }
 
     /// Opens an empty chain for requests of this connection, of which it has sent so many that no other is posted at once;
-    /// `false`: something has to be looked at. A request joins then, and `started` has to follow.
+    /// `None`: something has to be looked at. A request joins then, and the thread has to be woken.
     #[inline(always)]
-    pub fn start(&self, face: &Face, conn: &Rc<Conn>) -> bool {
-        if self.at_once.get() != 0
-            || self.last.get() != conn.tag()
-            || self.has_waiting()
-            || !matches!(self.registration.get(), Some(Some(_)))
-        {
-            return false;
+    pub fn start(&self, face: &Face, conn: &Rc<Conn>) -> Option<&Registration> {
+        if self.at_once.get() != 0 || self.last.get() != conn.tag() || self.has_waiting() {
+            return None;
         }
+        let registration = self.registration.get()?.as_ref()?;
         let count = conn.count_ahead(face, self.limit);
         if count == 0 {
-            return false;
+            return None;
         }
         self.open_for(conn, 0, count);
         self.begin_batch(&conn.pair);
         self.due.set(self.due.get() | due::WAITING);
         self.name(0, conn.tag());
-        true
-    }
-
-    /// The first request waits.
-    #[inline(always)]
-    pub fn started(&self) {
-        if let Some(Some(registration)) = self.registration.get() {
-            registration.wake();
-        }
+        Some(registration)
     }
 
     /// So many others of this connection may join those that wait.
@@ -385,9 +378,10 @@ impl Chain {
     #[cold]
     #[inline(never)]
     fn name_again(&self) {
-        let apart = self.named_apart.take();
-        for at in (1..SLOTS).filter(|at| apart & 1 << at != 0) {
-            self.name(at, self.named_for.get());
+        let mut apart = self.named_apart.take();
+        while apart != 0 {
+            self.name(apart.trailing_zeros() as usize, self.named_for.get());
+            apart &= apart - 1;
         }
     }
 

@@ -5,7 +5,7 @@
 //! since after an error each of them has a completion of its own. Once three quarters of the latter are in use every
 //! request asks for a completion, so that the rest always comes back.
 
-use super::chain::{SLOTS, Slot};
+use super::chain::{Chain, SLOTS, Slot};
 use super::credits::Credits;
 use super::iface::{Face, NEXT_ID, NUMBER_SHIFT, RcIface, UNNUMBERED};
 use super::work::{Done, Work, Works};
@@ -268,16 +268,15 @@ impl Conn {
         let slot = unsafe { place.slot.as_mut() };
         // SAFETY: by the caller's promise.
         unsafe { slot.send::<HAS_WORD>((header, word), payload, len) };
-        face.chain.joined(place);
+        Chain::joined(face, place);
     }
 
-    /// The id of a request that is posted at once, alone, and asks for nothing, which is counted then. `None`: something has to
-    /// be looked at.
+    /// The id of a request of which `has_single` says that it is posted at once, and that asks for nothing, which is counted
+    /// then. `None`: something has to be looked at.
     #[inline(always)]
     fn count_single(&self, face: &Face) -> Option<u64> {
         let silent = self.silent.get() + 1;
-        if !face.chain.has_single(self.tag)
-            || self.room.get() <= 0
+        if self.room.get() <= 0
             || face.sends_left.get() <= face.sends_reserve
             || silent >= self.depth.moderation
         {
@@ -318,7 +317,8 @@ impl Conn {
         payload: *const u8,
         len: usize,
     ) -> Result<()> {
-        if self.credits.is_quiet()
+        if face.chain.has_single(self.tag)
+            && self.credits.is_quiet()
             && let Some(request) = self.count_single(face)
         {
             self.credits.take_quiet();
@@ -347,10 +347,10 @@ impl Conn {
         payload: *const u8,
         len: usize,
     ) -> Result<()> {
-        if face.chain.start(face, self) {
+        if let Some(registration) = face.chain.start(face, self) {
             // SAFETY: by the caller's promise.
             unsafe { self.send_joining::<HAS_WORD>(face, id, word, payload, len) };
-            face.chain.started();
+            registration.wake();
             return Ok(());
         }
         face.chain.close(face);
@@ -407,7 +407,7 @@ impl Conn {
         let slot = unsafe { place.slot.as_mut() };
         // SAFETY: by the caller's promise.
         unsafe { slot.write((src, len), remote) };
-        face.chain.joined(place);
+        Chain::joined(face, place);
     }
 
     /// As `write_short`, of a request that does not join others.
@@ -421,7 +421,9 @@ impl Conn {
         (src, len): (*const u8, usize),
         remote: (u64, u32),
     ) -> Result<()> {
-        if let Some(request) = self.count_single(face) {
+        if face.chain.has_single(self.tag)
+            && let Some(request) = self.count_single(face)
+        {
             // SAFETY: the owner's, who has no other reference to it.
             let slot = unsafe { face.chain.single().as_mut() };
             // SAFETY: by the caller's promise.
@@ -444,10 +446,10 @@ impl Conn {
         (src, len): (*const u8, usize),
         remote: (u64, u32),
     ) -> Result<()> {
-        if face.chain.start(face, self) {
+        if let Some(registration) = face.chain.start(face, self) {
             // SAFETY: by the caller's promise.
             unsafe { Conn::write_joining(face, (src, len), remote) };
-            face.chain.started();
+            registration.wake();
             return Ok(());
         }
         face.chain.close(face);

@@ -86,7 +86,7 @@ impl RcEp {
     #[inline(always)]
     pub fn am_short(ep: &Ep, id: u8, header: u64, payload: Payload<'_>) -> Result<()> {
         let (face, len) = (ep.face(), payload.len());
-        if len > face.max_chained - HEADER_LEN - size_of::<u64>() {
+        if HEADER_LEN + size_of::<u64>() + len > face.max_chained {
             return RcEp::am_longer(ep, id, header, payload);
         }
         // SAFETY: there is room.
@@ -139,30 +139,38 @@ impl RcEp {
         unsafe { ep.conn.post(face, &mut request, Signal::Sometimes, None) }
     }
 
+    /// As `am_bcopy`, of a message that joins others.
     #[inline(always)]
-    pub fn am_bcopy(ep: &Ep, id: u8, pack: Pack) -> Result<usize> {
+    pub fn am_bcopy_now(ep: &Ep, id: u8, pack: Pack) -> Option<isize> {
         let (face, conn) = (ep.face(), &*ep.conn);
         if !face.chain.is_open(conn) {
-            return RcEp::am_bcopy_alone(ep, id, pack);
+            return None;
         }
-        let Some(copy) = face.works.copy_now() else {
-            return RcEp::am_bcopy_alone(ep, id, pack);
-        };
+        let copy = face.works.copy_now()?;
         let at = copy.at().wrapping_add(COPY_OFFSET);
         // SAFETY: there is room for `max_bcopy` bytes.
         let len = unsafe { pack.pack_into(at) };
         // The user may have sent others meanwhile.
         if len > face.max_chained - HEADER_LEN || !face.chain.is_open(conn) {
-            return RcEp::send_copy(ep, id, copy, len);
+            return Some(RcEp::send_packed(ep, id, copy, len));
         }
         // SAFETY: so many were packed; there is room.
         unsafe { conn.send_joining::<false>(face, id, 0, at, len) };
-        Ok(len)
+        Some(len as isize)
     }
 
-    /// As `am_bcopy`, of a message that does not join others.
+    /// As `send_copy`: the answer to the user.
+    #[cold]
     #[inline(never)]
-    fn am_bcopy_alone(ep: &Ep, id: u8, pack: Pack) -> Result<usize> {
+    fn send_packed(ep: &Ep, id: u8, copy: WithCopy<'_>, len: usize) -> isize {
+        match RcEp::send_copy(ep, id, copy, len) {
+            Ok(len) => len as isize,
+            Err(e) => e.code() as isize,
+        }
+    }
+
+    #[inline(always)]
+    pub fn am_bcopy(ep: &Ep, id: u8, pack: Pack) -> Result<usize> {
         let face = ep.face();
         ep.conn.ready_for_message(face)?;
         let copy = face.works.copy()?;
@@ -172,15 +180,22 @@ impl RcEp {
     }
 
     /// Sends what was packed into a copy.
-    #[inline(never)]
+    #[inline(always)]
     fn send_copy(ep: &Ep, id: u8, copy: WithCopy<'_>, len: usize) -> Result<usize> {
         let face = ep.face();
-        if len <= face.max_chained - HEADER_LEN {
-            let at = copy.at().wrapping_add(COPY_OFFSET);
-            // SAFETY: so many were packed; there is room.
-            unsafe { ep.conn.send_short::<false>(face, id, 0, at, len) }?;
-            return Ok(len);
+        if len > face.max_chained - HEADER_LEN {
+            return RcEp::send_long_copy(ep, id, copy, len);
         }
+        let at = copy.at().wrapping_add(COPY_OFFSET);
+        // SAFETY: so many were packed; there is room.
+        unsafe { ep.conn.send_short::<false>(face, id, 0, at, len) }?;
+        Ok(len)
+    }
+
+    /// As `send_copy`, of more than a slot of the chain has room for.
+    #[inline(never)]
+    fn send_long_copy(ep: &Ep, id: u8, copy: WithCopy<'_>, len: usize) -> Result<usize> {
+        let face = ep.face();
         if len > face.max_bcopy() {
             ucs_error!("am_bcopy: {len} bytes were packed where the limit is smaller");
             return Err(Status::INVALID_PARAM);

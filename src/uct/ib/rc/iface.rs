@@ -17,6 +17,7 @@ use crate::sys::eventfd::EventFd;
 use crate::sys::random::random_bytes;
 use crate::sys::verbs::{Caps, CompletionQueue, Completions, QueuePair, ReceiveQueue};
 use crate::ucs::config::{AUTO, Config};
+use crate::ucs::keyed_hash::HashKey;
 use crate::ucs::sync::{AtomicBool, Ordering};
 use crate::ucs::{Events, Failure, Result, Status};
 use crate::ucs_error;
@@ -61,7 +62,7 @@ pub struct RcIface {
     pub(super) connector: OnceCell<Connector>,
     pub(super) conns: RefCell<Vec<Slot>>,
     free_slots: RefCell<Vec<u32>>,
-    pub(super) by_pair: RefCell<HashMap<u32, Rc<Conn>>>,
+    pub(super) by_pair: RefCell<HashMap<u32, Rc<Conn>, HashKey>>,
     pub queue: Rc<CompletionQueue>,
     pub rx: Rx,
     /// What has to be done as requests are complete, with the buffers of copied sends and of what is read.
@@ -94,8 +95,8 @@ pub struct RcIface {
     pub(super) last_sender: Cell<*const Conn>,
     /// The next poll has to look for what no completion tells of.
     pub(super) attention: Arc<AtomicBool>,
-    /// The queue pair whose message is being handled.
-    pub(super) receiving: Cell<u32>,
+    /// The completion of the message that is being handled, or null.
+    pub(super) receiving: Cell<*const ibv_wc>,
     /// The failure of the device was told.
     pub(super) failure_told: Cell<bool>,
     events: OnceCell<EventSet>,
@@ -208,7 +209,7 @@ impl RcIface {
             connector: OnceCell::new(),
             conns: RefCell::new(Vec::new()),
             free_slots: RefCell::new(Vec::new()),
-            by_pair: RefCell::new(HashMap::new()),
+            by_pair: RefCell::default(),
             rx: Rx::new(receive, buffers, settings.segment, receive_queue),
             queue,
             works: WorkPool::new(copies),
@@ -231,7 +232,7 @@ impl RcIface {
             grants: RefCell::new(VecDeque::new()),
             last_sender: Cell::new(core::ptr::null()),
             attention,
-            receiving: Cell::new(NO_PAIR),
+            receiving: Cell::new(core::ptr::null()),
             failure_told: Cell::new(false),
             events: OnceCell::new(),
         };
@@ -525,6 +526,11 @@ impl Iface for RcIface {
         RcEp::am_bcopy(ep, id, pack)
     }
 
+    #[inline(always)]
+    fn am_bcopy_now(ep: &EpBox<Self>, id: u8, pack: Pack) -> Option<isize> {
+        RcEp::am_bcopy_now(ep, id, pack)
+    }
+
     fn am_zcopy(
         ep: &EpBox<Self>,
         id: u8,
@@ -723,11 +729,11 @@ impl InternalIface for RcIface {
     }
 
     fn sender_identity(face: &Face) -> Option<u64> {
-        face.identity_behind(face.receiving.get())
+        face.identity_behind(face.receiving())
     }
 
     fn reject_sender(face: &Face) -> bool {
-        let pair = face.receiving.get();
+        let pair = face.receiving();
         let conn = face.by_pair.borrow().get(&pair).map(Rc::clone);
         let is_open = |conn: &Rc<Conn>| matches!(conn.state(), State::New | State::Connected);
         let Some(conn) = conn.filter(|conn| conn.is_passive && is_open(conn)) else {

@@ -12,6 +12,7 @@ use crate::ucs::sync::Ordering;
 use crate::ucs::{Status, log};
 use crate::uct::ib::wire::{GRANT_ONLY, Header};
 use crate::{ucs_diag, ucs_error};
+use core::ptr::null;
 use core::slice::Iter;
 use std::rc::Rc;
 
@@ -41,6 +42,15 @@ pub(super) mod due {
 }
 
 impl RcIface {
+    /// The queue pair whose message is being handled.
+    pub(super) fn receiving(&self) -> u32 {
+        // SAFETY: it is null, or in the batch that is being handled.
+        match unsafe { self.receiving.get().as_ref() } {
+            Some(completion) => completion.qp_num,
+            None => NO_PAIR,
+        }
+    }
+
     /// Takes all completions off, so that those of queue pairs that are gone take no room.
     pub fn clear_queue(&self) {
         let mut room = Completions::<BATCH>::new();
@@ -217,7 +227,7 @@ impl RcIface {
         } else {
             face.rx.deliver::<false>(face, &mut rest);
         }
-        face.receiving.set(NO_PAIR);
+        face.receiving.set(null());
         if rest.as_slice().as_ptr() == before
             && let Some(first) = rest.next()
         {

@@ -34,19 +34,20 @@ pub struct Rx {
     limit: u32,
     /// How many shall be posted, or be in the batch.
     target: Cell<u32>,
-    /// With no more than so many posted, more are missing than the batch can have.
-    floor: Cell<u32>,
-    posted: Cell<u32>,
+    /// How many are posted, in the batch, or have a message that was not handled yet.
+    there: Cell<u32>,
+    /// When this is no less than `there` with `missing`, more are missing than the batch can have.
+    low: Cell<u32>,
     /// All that were ever posted.
     posted_ever: Cell<u32>,
     /// The last poll brought as many completions as it can; those that were complete after the first of such polls on end.
     is_full: Cell<bool>,
     full_since: Cell<u32>,
-    /// What is posted next, as a chain, and how many they are.
+    /// What is posted next, as a chain.
     batch: Cell<*mut ibv_recv_wr>,
-    batched: Cell<u32>,
-    /// So many are posted at a time.
+    /// So many are posted at a time, and so many of them are missing.
     at_once: u32,
+    missing: Cell<u32>,
     /// All requests, and those that have no buffer.
     requests: RefCell<Vec<Box<[Receive]>>>,
     free: RefCell<Vec<*const Receive>>,
@@ -54,20 +55,21 @@ pub struct Rx {
 
 impl Rx {
     pub fn new(queue: Rc<ReceiveQueue>, pool: DescPool, segment: usize, limit: u32) -> Rx {
+        let at_once = (limit / 2).clamp(1, BATCH);
         Rx {
             queue,
             pool,
             segment,
             limit,
             target: Cell::new(0),
-            floor: Cell::new(0),
-            posted: Cell::new(0),
+            there: Cell::new(0),
+            low: Cell::new(0),
             posted_ever: Cell::new(0),
             is_full: Cell::new(false),
             full_since: Cell::new(0),
             batch: Cell::new(null_mut()),
-            batched: Cell::new(0),
-            at_once: (limit / 2).clamp(1, BATCH),
+            at_once,
+            missing: Cell::new(at_once),
             requests: RefCell::default(),
             free: RefCell::default(),
         }
@@ -85,10 +87,15 @@ impl Rx {
         }
     }
 
+    /// How many are posted, or have a message that was not handled yet.
+    fn posted(&self) -> u32 {
+        self.there.get() - (self.at_once - self.missing.get())
+    }
+
     /// Posts more where too few are.
     #[inline(always)]
     pub fn top_up(&self) {
-        if self.posted.get() <= self.floor.get() {
+        if self.there.get() + self.missing.get() <= self.low.get() {
             self.refill();
         }
     }
@@ -105,7 +112,7 @@ impl Rx {
 
     #[inline(never)]
     fn note_full(&self) {
-        let complete = self.posted_ever.get().wrapping_sub(self.posted.get());
+        let complete = self.posted_ever.get().wrapping_sub(self.posted());
         if !self.is_full.replace(true) {
             self.full_since.set(complete);
         } else if complete.wrapping_sub(self.full_since.get()) >= self.target.get() / 2 {
@@ -117,13 +124,14 @@ impl Rx {
 
     fn set_target(&self, target: u32) {
         self.target.set(target);
-        self.floor.set(target.saturating_sub(2 * BATCH));
+        self.low
+            .set(target.saturating_sub(2 * BATCH) + self.at_once);
     }
 
     /// Takes buffers from the pool until there are enough.
     #[cold]
     fn refill(&self) {
-        while self.posted.get() + self.batched.get() < self.target.get() {
+        while self.there.get() < self.target.get() {
             let desc = match self.pool.get_registered() {
                 Ok(desc) => desc.own(),
                 Err(e) => {
@@ -135,11 +143,12 @@ impl Rx {
             let receive = self.unused();
             // The header stands right before the payload, whose alignment the user chose.
             receive.set(desc, self.segment);
+            self.there.set(self.there.get() + 1);
             if !self.hand_in(receive) {
                 return;
             }
         }
-        if self.posted.get() == 0 {
+        if self.posted() == 0 {
             self.post();
         }
     }
@@ -160,30 +169,30 @@ impl Rx {
 
     /// There are no more buffers: those that are there now have to do. Without any, the next poll tries again.
     fn make_do(&self) {
-        let there = self.posted.get() + self.batched.get();
-        self.set_target(there.clamp(BATCH.min(self.limit), self.limit));
+        let least = BATCH.min(self.limit);
+        self.set_target(self.there.get().clamp(least, self.limit));
     }
 
     /// The buffer of this request is posted with the next batch; `false` when that failed.
     #[inline(always)]
     fn hand_in(&self, receive: &Receive) -> bool {
         self.batch.set(receive.before(self.batch.get()));
-        let batched = self.batched.get() + 1;
-        self.batched.set(batched);
-        batched < self.at_once || self.post()
+        let missing = self.missing.get() - 1;
+        self.missing.set(missing);
+        missing != 0 || self.post()
     }
 
     /// Posts the batch; `false` when the device refuses.
     #[inline(never)]
     fn post(&self) -> bool {
-        let (chain, count) = (self.batch.replace(null_mut()), self.batched.take());
+        let chain = self.batch.replace(null_mut());
+        let count = self.at_once - self.missing.replace(self.at_once);
         if count == 0 {
             return true;
         }
         // SAFETY: a chain of requests; the buffers are registered, and kept until they complete or the queue is gone.
         match unsafe { self.queue.post(chain) } {
             Ok(()) => {
-                self.posted.set(self.posted.get() + count);
                 let ever = self.posted_ever.get();
                 self.posted_ever.set(ever.wrapping_add(count));
                 true
@@ -193,7 +202,7 @@ impl Rx {
                 // SAFETY: made by `hand_in`.
                 for receive in unsafe { Receive::all(chain) } {
                     // SAFETY: those of a batch have buffers.
-                    unsafe { receive.restore() };
+                    unsafe { receive.restore(receive.payload()) };
                     drop(self.take(receive));
                 }
                 false
@@ -203,6 +212,7 @@ impl Rx {
 
     /// Takes the buffer of a request away.
     fn take(&self, receive: &Receive) -> Option<OwnedDesc> {
+        self.there.set(self.there.get() - 1);
         self.free.borrow_mut().push(receive);
         receive.take()
     }
@@ -212,7 +222,6 @@ impl Rx {
         if Connector::is_datagram(wr_id) {
             return false;
         }
-        self.posted.set(self.posted.get() - 1);
         // SAFETY: all that the interface posts but datagrams are of `requests`.
         self.hand_in(unsafe { Receive::of(wr_id) });
         true
@@ -229,7 +238,6 @@ impl Rx {
                 break;
             }
             completions.next();
-            self.posted.set(self.posted.get() - 1);
             // SAFETY: all that the interface posts but datagrams are of `requests`.
             let receive = unsafe { Receive::of(first.wr_id) };
             if self.deliver_one::<LOGS>(face, receive, first) {
@@ -249,17 +257,18 @@ impl Rx {
         receive: &Receive,
         completion: &ibv_wc,
     ) -> bool {
-        let (len, pair) = (completion.byte_len as usize, completion.qp_num);
+        let len = completion.byte_len as usize;
         let Some(payload) = len.checked_sub(HEADER_LEN) else {
-            return Rx::drop_short(pair);
+            return Rx::drop_short(completion.qp_num);
         };
-        let header = receive.payload().wrapping_sub(HEADER_LEN);
+        let at = receive.payload();
+        let header = at.wrapping_sub(HEADER_LEN);
         // SAFETY: the device has written it right before the payload, inside the buffer.
         let header = unsafe { header.cast::<[u8; HEADER_LEN]>().read() };
-        face.receiving.set(pair);
+        face.receiving.set(completion);
         match Header::plain_id(header, AM_IDS) {
             // SAFETY: so many bytes have come.
-            Some(id) => unsafe { Rx::hand_over::<LOGS>(face, receive, id, payload) },
+            Some(id) => unsafe { Rx::hand_over::<LOGS>(face, (receive, at), id, payload) },
             // SAFETY: as above.
             None => unsafe { Rx::deliver_other(face, receive, Header::decode(header), payload) },
         }
@@ -272,31 +281,30 @@ impl Rx {
     #[inline(never)]
     unsafe fn deliver_other(face: &Face, receive: &Receive, header: Header, len: usize) -> bool {
         if header.credits != 0 {
-            RcIface::heard_credits(face, face.receiving.get(), header.credits);
+            RcIface::heard_credits(face, face.receiving(), header.credits);
             if header.id == GRANT_ONLY {
                 return true;
             }
         }
         // SAFETY: by the caller's promise.
-        unsafe { Rx::hand_over::<true>(face, receive, header.id, len) }
+        unsafe { Rx::hand_over::<true>(face, (receive, receive.payload()), header.id, len) }
     }
 
-    /// Hands `len` bytes of payload to the handler; `false`: the user keeps the buffer.
+    /// Hands the payload of this buffer, `len` bytes at `at`, to the handler; `false`: the user keeps the buffer.
     ///
     /// # Safety
     /// The device must have written them.
     #[inline(always)]
     unsafe fn hand_over<const LOGS: bool>(
         face: &Face,
-        receive: &Receive,
+        (receive, at): (&Receive, *mut u8),
         id: u8,
         len: usize,
     ) -> bool {
-        // SAFETY: it has a buffer.
-        let restore = || unsafe { receive.restore() };
-        let (am, at) = (&face.base.am, receive.payload());
+        // SAFETY: it has a buffer, whose payload is there.
+        let restore = || unsafe { receive.restore(at) };
         // SAFETY: by the caller's promise, in a descriptor.
-        unsafe { am.invoke_desc_as::<LOGS>(id, at, len, restore) }
+        unsafe { (face.base.am).invoke_desc_as::<LOGS>(id, at, len, restore) }
     }
 
     /// The user keeps this buffer.
