@@ -190,28 +190,13 @@ impl AmTable {
     }
 
     /// Passes a message that stands in a descriptor to the handler of its id: to the short handler if that is for it, else,
-    /// after `restore`, to the other. `false`: the user keeps the descriptor.
+    /// after `restore`, to the other. `false`: the user keeps the descriptor. Unless it `LOGS`, received messages are not
+    /// logged, which the caller has looked at.
     ///
     /// # Safety
     /// `data` must be readable for `len` bytes, and stand in a descriptor after `restore`.
     #[inline(always)]
-    pub unsafe fn invoke_desc(
-        &self,
-        id: u8,
-        data: *mut u8,
-        len: usize,
-        restore: impl FnOnce(),
-    ) -> bool {
-        // SAFETY: by the caller's promise.
-        unsafe { self.invoke_desc_as::<true>(id, data, len, restore) }
-    }
-
-    /// As `invoke_desc`; unless it `LOGS`, received messages are not logged, which the caller has looked at.
-    ///
-    /// # Safety
-    /// As there.
-    #[inline(always)]
-    pub unsafe fn invoke_desc_as<const LOGS: bool>(
+    pub unsafe fn invoke_desc<const LOGS: bool>(
         &self,
         id: u8,
         data: *mut u8,

@@ -70,6 +70,9 @@ struct Pool {
 /// A pool of descriptors with one payload size.
 pub struct DescPool(Rc<Pool>);
 
+/// What stands right before the address that clients hold: where the descriptor begins.
+pub type ReleaseWord = NonNull<u8>;
+
 /// A free descriptor. Dropping it returns it to the pool.
 pub struct Desc<'a> {
     block: NonNull<u8>,
@@ -120,7 +123,7 @@ impl DescPool {
         DescPool::registered_after(capacity, headroom, 0, align, chunk, register)
     }
 
-    /// As `registered`; the device writes up to `front` bytes right before the payload (`OwnedDesc::restore`).
+    /// As `registered`; the device writes up to `front` bytes right before the payload (`OwnedDesc::release_word`).
     pub fn registered_after(
         capacity: usize,
         headroom: usize,
@@ -268,7 +271,7 @@ unsafe fn write_slot(block: NonNull<u8>, pool: &Pool) {
     unsafe { slot_of(block, pool).write_unaligned(block) };
 }
 
-fn slot_of(block: NonNull<u8>, pool: &Pool) -> *mut NonNull<u8> {
+fn slot_of(block: NonNull<u8>, pool: &Pool) -> *mut ReleaseWord {
     let slot = pool.payload_at - pool.headroom - size_of::<*mut c_void>();
     block.as_ptr().wrapping_add(slot).cast()
 }
@@ -328,12 +331,11 @@ impl OwnedDesc {
         unsafe { header_of(self.block) }.key
     }
 
-    /// Bytes that arrived right before the payload may have overwritten the word that `uct_iface_release_desc` reads:
-    /// writes it again.
-    #[inline]
-    pub fn restore(&self) {
+    /// The word that `uct_iface_release_desc` reads, and where: bytes that arrive right before the payload may overwrite it.
+    pub fn release_word(&self) -> (*mut ReleaseWord, ReleaseWord) {
         // SAFETY: ours; its pool is alive.
-        unsafe { write_slot(self.block, &*header_of(self.block).pool) };
+        let pool = unsafe { &*header_of(self.block).pool };
+        (slot_of(self.block, pool), self.block)
     }
 
     /// The user keeps it: it comes back through its release function.
@@ -454,9 +456,11 @@ mod tests {
         );
         // What arrives right before the payload overwrites the word behind the headroom.
         let last = out.pop().unwrap();
+        let (place, word) = last.release_word();
         // SAFETY: inside the descriptor, between its header and its payload.
         unsafe { last.payload().sub(8).write_bytes(0xff, 8) };
-        last.restore();
+        // SAFETY: as above.
+        unsafe { place.write_unaligned(word) };
         let at = last.payload();
         last.keep();
         drop(out);

@@ -4,13 +4,13 @@ use crate::c::uct_iov_t;
 use crate::c::verbs::*;
 use crate::sys::verbs::Region;
 use crate::ucs::{Result, Status};
-use crate::uct::base::desc::OwnedDesc;
+use crate::uct::base::desc::{OwnedDesc, ReleaseWord};
 use crate::uct::base::iov::Iov;
 use crate::uct::base::md::MemoryHandle;
 use crate::uct::ib::wire::HEADER_LEN;
 use core::cell::{Cell, UnsafeCell};
 use core::mem::MaybeUninit;
-use core::ptr::null_mut;
+use core::ptr::{NonNull, null_mut};
 
 /// A request with these entries; `to` is what its kind needs.
 #[inline]
@@ -137,7 +137,7 @@ impl Request {
         request
     }
 
-    /// A request for a datagram of one block of inline data, for `Parts::to`.
+    /// A request for a datagram of one block of inline data, for `Parts::aim` and `Parts::inline_data`.
     pub fn inline_datagram(qkey: u32) -> Request {
         let made = Request::new();
         // SAFETY: nobody else has it.
@@ -285,18 +285,17 @@ impl Parts {
         self.finish(IBV_WR_RDMA_READ, flags)
     }
 
-    /// The datagram of `inline_datagram` with another receiver and other data.
-    #[inline(always)]
-    pub fn to(
-        &mut self,
-        handle: *mut ibv_ah,
-        queue_pair: u32,
-        (at, len): (*const u8, usize),
-    ) -> &mut ibv_send_wr {
-        self.list[0].addr = at as u64;
-        self.list[0].length = len as u32;
+    /// The datagram of `inline_datagram` goes to another receiver.
+    pub fn aim(&mut self, handle: *mut ibv_ah, queue_pair: u32) {
         self.request.wr.ud.ah = handle;
         self.request.wr.ud.remote_qpn = queue_pair;
+    }
+
+    /// The datagram of `inline_datagram` with other data.
+    #[inline(always)]
+    pub fn inline_data(&mut self, at: *const u8, len: usize) -> &mut ibv_send_wr {
+        self.list[0].addr = at as u64;
+        self.list[0].length = len as u32;
         &mut self.request
     }
 
@@ -405,6 +404,8 @@ pub struct Receive {
     /// The bytes right before the payload, which the header of a message overwrites: the last ones of what
     /// `uct_iface_release_desc` reads, or of nothing.
     front: Cell<Front>,
+    /// That word, and where it stands.
+    word: Cell<(*mut ReleaseWord, ReleaseWord)>,
 }
 
 impl Receive {
@@ -416,6 +417,7 @@ impl Receive {
             desc: Cell::new(None),
             payload: Cell::new(null_mut()),
             front: Cell::new([MaybeUninit::uninit(); HEADER_LEN]),
+            word: Cell::new((null_mut(), NonNull::dangling())),
         }
     }
 
@@ -434,6 +436,7 @@ impl Receive {
         let front = payload.wrapping_sub(HEADER_LEN);
         // SAFETY: in the buffer, behind its own header.
         self.front.set(unsafe { front.cast::<Front>().read() });
+        self.word.set(desc.release_word());
         self.desc.set(Some(desc));
         self.request.set(ibv_recv_wr {
             wr_id: core::ptr::from_ref(self).expose_provenance() as u64,
@@ -472,13 +475,12 @@ impl Receive {
     /// Writes the word again that `uct_iface_release_desc` reads, which bytes before the payload may have overwritten.
     ///
     /// # Safety
-    /// Nobody may take the buffer meanwhile.
+    /// It must have a buffer.
     #[inline(always)]
     pub unsafe fn restore_word(&self) {
-        // SAFETY: by the caller's promise.
-        if let Some(desc) = unsafe { &*self.desc.as_ptr() } {
-            desc.restore();
-        }
+        let (at, word) = self.word.get();
+        // SAFETY: in the buffer; unaligned when the headroom is odd.
+        unsafe { at.write_unaligned(word) };
     }
 
     /// Takes the buffer away.

@@ -304,7 +304,7 @@ impl Rx {
         // SAFETY: it has a buffer, whose payload is there.
         let restore = || unsafe { receive.restore(at) };
         // SAFETY: by the caller's promise, in a descriptor.
-        unsafe { (face.base.am).invoke_desc_as::<LOGS>(id, at, len, restore) }
+        unsafe { (face.base.am).invoke_desc::<LOGS>(id, at, len, restore) }
     }
 
     /// The user keeps this buffer.

@@ -5,7 +5,7 @@ use super::iface::UdIface;
 use super::receiver::Received;
 use super::sender::Packet;
 use super::window::{ReceiveWindow, SendWindow};
-use super::wire::ConnId;
+use super::wire::{ConnId, Next};
 use crate::ucs::{Result, Status};
 use crate::uct::api::Completion;
 use crate::uct::base::iface::EpLink;
@@ -55,6 +55,10 @@ pub struct Conn {
     pub peer: ConnId,
     pub tx: SendWindow<Packet>,
     pub rx: ReceiveWindow<Received>,
+    /// What `deliver` looks at: a packet of this queue pair with this header needs no look at anything else. `expect` sets them;
+    /// `Conns::get` clears them, since who gets the connection may change it.
+    next: Next,
+    from: u32,
     /// Of the connection request; 0 where endpoints were connected to each other.
     pub nonce: u64,
     /// A packet that was sent is acknowledged: the peer has the connection for good.
@@ -85,6 +89,8 @@ impl Conn {
             peer: ConnId::NONE,
             tx: SendWindow::new(psn),
             rx: ReceiveWindow::new(expected),
+            next: Next::NONE,
+            from: 0,
             nonce: 0,
             confirmed: false,
             flushes: VecDeque::new(),
@@ -113,22 +119,32 @@ impl Conn {
         way.is_some_and(|way| way.queue_pair == queue_pair)
     }
 
-    /// Whether a packet of this queue pair is the next to be delivered, and acknowledges nothing new while nothing has to be
-    /// sent again.
-    #[inline(always)]
-    pub fn is_next(&self, queue_pair: u32, psn: u16, ack: u16) -> bool {
-        self.is_connected()
-            && self.is_peer(queue_pair)
-            && self.rx.is_next(psn)
-            && self.tx.is_known(ack)
+    /// Packets that follow the last one may be delivered by `deliver`, unless some are missing or have to be sent again. It is
+    /// connected, active, and owes an acknowledgement.
+    pub fn expect(&mut self) {
+        let (psn, held) = self.rx.state();
+        if let Some(way) = &self.way
+            && held == 0
+            && !self.tx.has_lost()
+        {
+            self.from = way.queue_pair;
+            self.next = Next::new(self.id, psn, self.tx.oldest());
+        }
     }
 
-    /// The packet of `is_next` is delivered.
+    /// Whether a packet of this queue pair with this header follows one of `expect`, with nothing in between. It has to be
+    /// delivered then.
     #[inline(always)]
-    pub fn advance(&mut self, now: u32) {
+    pub fn deliver(&mut self, queue_pair: u32, header: u64, now: u32) -> bool {
+        if !self.next.is(header) || self.from != queue_pair {
+            return false;
+        }
+        self.next.advance();
+        self.rx.advance();
         self.heard = now;
         self.tx.hears(now);
-        self.rx.advance();
+        self.ack_due = true;
+        true
     }
 
     /// Why nothing can be sent.
@@ -166,8 +182,22 @@ pub struct Conns {
 impl Conns {
     #[inline]
     pub fn get(&mut self, id: ConnId) -> Option<&mut Conn> {
-        let conn = self.slots.get_mut(id.slot())?.conn.as_deref_mut()?;
+        let conn = self.get_to_send(id)?;
+        conn.next = Next::NONE;
+        Some(conn)
+    }
+
+    /// As `get`, for what does not change what the peer may send.
+    #[inline(always)]
+    pub fn get_to_send(&mut self, id: ConnId) -> Option<&mut Conn> {
+        let conn = self.in_place_of(id)?;
         (conn.id == id).then_some(conn)
+    }
+
+    /// The connection in the place of this one, for `Conn::deliver`.
+    #[inline(always)]
+    pub fn in_place_of(&mut self, id: ConnId) -> Option<&mut Conn> {
+        self.slots.get_mut(id.slot())?.conn.as_deref_mut()
     }
 
     /// Adds a connection. `EXCEEDS_LIMIT`: there are too many.
@@ -210,7 +240,9 @@ impl Conns {
 
     /// The connection of this place.
     pub fn at(&mut self, place: usize) -> Option<&mut Conn> {
-        self.slots.get_mut(place)?.conn.as_deref_mut()
+        let conn = self.slots.get_mut(place)?.conn.as_deref_mut()?;
+        conn.next = Next::NONE;
+        Some(conn)
     }
 
     pub fn ids(&self) -> Vec<ConnId> {

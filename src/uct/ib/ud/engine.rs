@@ -5,7 +5,7 @@ use super::config::Settings;
 use super::conn::{Conn, Conns, Owner, RequestKey, State};
 use super::iface::UdIface;
 use super::receiver::{Received, Receiver};
-use super::sender::{Buffer, Packet, Sender};
+use super::sender::{Buffer, Packet, Sender, Short};
 use super::window::{Limits, ReceiveWindow};
 use super::wire::{CLOSE, ConnId, EpAddr, HEADER_LEN, Header, REQUEST, REQUEST_LEN, Request};
 use crate::sys::eventfd::EventFd;
@@ -139,6 +139,7 @@ pub struct Outgoing<'a> {
 
 impl Outgoing<'_> {
     /// A buffer for a packet: the one that its place has kept, or a free one.
+    #[inline(always)]
     pub fn buffer(&mut self, pool: &DescPool) -> Result<Buffer> {
         match self.conn.tx.place().take_buffer() {
             Some(buffer) => Ok(buffer),
@@ -147,8 +148,14 @@ impl Outgoing<'_> {
     }
 
     /// Sends a packet.
-    #[inline]
+    #[inline(never)]
     pub fn send(self, id: u8, packet: Packet) -> Result<()> {
+        self.send_short(id, packet)
+    }
+
+    /// As `send`, where many short messages come by.
+    #[inline(always)]
+    pub fn send_short(self, id: u8, packet: Packet) -> Result<()> {
         let conn = self.conn;
         self.sender.send(conn, id, packet, self.now, self.limits)?;
         if !conn.active {
@@ -211,7 +218,7 @@ impl Engine {
     #[inline]
     fn outgoing(&mut self, id: ConnId) -> Result<Outgoing<'_>> {
         Ok(Outgoing {
-            conn: self.conns.get(id).ok_or(Status::NO_ELEM)?,
+            conn: self.conns.get_to_send(id).ok_or(Status::NO_ELEM)?,
             sender: &mut self.sender,
             limits: &self.settings.limits,
             now: self.now,
@@ -235,6 +242,25 @@ impl Engine {
             return Err(Status::NO_RESOURCE);
         }
         Ok(to)
+    }
+
+    /// As `Sender::send_run`.
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(always)]
+    pub unsafe fn send_run(&mut self, conn: ConnId, message: Short<'_>) -> Result<bool> {
+        match self.conns.get_to_send(conn) {
+            // SAFETY: by the caller's promise.
+            Some(conn) => unsafe { self.sender.send_run(conn, message, &self.now) },
+            None => Ok(false),
+        }
+    }
+
+    /// The next packets of runs are of this connection. `false`: they were, or it has no way to its peer.
+    pub fn aim_run(&mut self, conn: ConnId) -> bool {
+        let conn = self.conns.get_to_send(conn);
+        conn.is_some_and(|conn| self.sender.aim_run(conn))
     }
 
     /// Sends a packet of a connection that is connected.

@@ -1,8 +1,9 @@
 //! The `ud_verbs` endpoint: it checks what the user gives and makes packets of it.
 
 use super::conn::State;
+use super::engine::Engine;
 use super::iface::{Face, UdIface};
-use super::sender::{Operation, Packet};
+use super::sender::{Operation, Packet, Short, WORD};
 use super::wire::{ConnId, EMPTY, EpAddr, HEADER_LEN, decode_iface};
 use crate::c::*;
 use crate::ucs::{Result, Status};
@@ -24,9 +25,6 @@ pub struct UdEp {
 }
 
 type Ep = EpBox<UdIface>;
-
-/// Bytes of the header of a short message.
-const WORD: usize = size_of::<u64>();
 
 /// Writes a short message.
 ///
@@ -125,40 +123,55 @@ impl UdEp {
     }
 
     #[inline(always)]
-    pub fn am_short(ep: &Ep, id: u8, header: u64, payload: Payload<'_>) -> Result<()> {
-        let (face, len) = (ep.face(), payload.len());
-        if len > face.limits.short - WORD {
-            return Err(Status::INVALID_PARAM);
+    pub fn am_short(ep: &Ep, id: u8, word: u64, payload: Payload<'_>) -> Result<()> {
+        let face = ep.face();
+        if WORD + payload.len() > face.limits.run {
+            return UdEp::am_short_slowly(ep, id, word, payload);
         }
-        // SAFETY: a buffer has room for a datagram.
-        let fill = |at| unsafe { write_short(at, header, payload) };
-        let mut guard = face.engine();
-        let engine = &mut *guard;
-        if let Some(conn) = engine.conns.get(ep.id)
-            && (engine.sender).send_run(conn, (id, WORD + len), engine.now, fill)?
+        let message = Short { id, word, payload };
+        // Whatever takes a call is left to the other function: the arguments would have to be kept over it.
+        if let Some(mut engine) = face.shared.0.try_lock()
+            // SAFETY: it is not longer than those of runs.
+            && unsafe { engine.send_run(ep.id, message) }?
         {
             return Ok(());
         }
-        drop(guard);
-        UdEp::am_short_slowly(ep, id, header, payload)
+        UdEp::am_short_slowly(ep, id, word, payload)
     }
 
     #[inline(never)]
-    fn am_short_slowly(ep: &Ep, id: u8, header: u64, payload: Payload<'_>) -> Result<()> {
+    fn am_short_slowly(ep: &Ep, id: u8, word: u64, payload: Payload<'_>) -> Result<()> {
+        let (face, len) = (ep.face(), WORD + payload.len());
+        if len > face.limits.short {
+            return Err(Status::INVALID_PARAM);
+        }
+        let mut engine = face.engine();
+        if len <= face.limits.run && engine.aim_run(ep.id) {
+            let message = Short { id, word, payload };
+            // SAFETY: it is not longer than those of runs.
+            if unsafe { engine.send_run(ep.id, message) }? {
+                return Ok(());
+            }
+        }
         // SAFETY: a buffer has room for a datagram.
-        let fill = |at| unsafe { write_short(at, header, payload) };
-        UdEp::send_copy(ep, id, WORD + payload.len(), &fill)
+        let fill = |at| unsafe { write_short(at, word, payload) };
+        UdEp::send_copy(ep, &mut engine, id, len, fill)
     }
 
     /// Sends `len` bytes that `fill` writes.
-    #[inline(never)]
-    fn send_copy(ep: &Ep, id: u8, len: usize, fill: &dyn Fn(*mut u8)) -> Result<()> {
+    #[inline(always)]
+    fn send_copy(
+        ep: &Ep,
+        engine: &mut Engine,
+        id: u8,
+        len: usize,
+        fill: impl FnOnce(*mut u8),
+    ) -> Result<()> {
         let face = ep.face();
-        let mut engine = face.engine();
         let mut to = engine.ready(ep.id)?;
         let buffer = to.buffer(&face.copies)?;
         fill(buffer.payload());
-        to.send(id, Packet::new(buffer, len, None))
+        to.send_short(id, Packet::new(buffer, len, None))
     }
 
     pub fn am_short_iov(ep: &Ep, id: u8, iov: Iov<'_>) -> Result<()> {
@@ -174,7 +187,7 @@ impl UdEp {
                 at = at.wrapping_add(len);
             }
         };
-        UdEp::send_copy(ep, id, total, &fill)
+        UdEp::send_copy(ep, &mut face.engine(), id, total, fill)
     }
 
     #[inline(always)]
@@ -194,7 +207,7 @@ impl UdEp {
             return Err(Status::INVALID_PARAM);
         }
         // It may have failed meanwhile.
-        let conn = engine.conns.get(ep.id).ok_or(Status::NO_ELEM)?;
+        let conn = engine.conns.get_to_send(ep.id).ok_or(Status::NO_ELEM)?;
         if !conn.is_connected() {
             let why = conn.why_not();
             engine.sender.give_back(buffer);

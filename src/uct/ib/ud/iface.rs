@@ -17,7 +17,7 @@ use crate::ucs::async_ctx::{self, HandlerId, Mode};
 use crate::ucs::config::Config;
 use crate::ucs::{Events, Failure, Result, Status};
 use crate::uct::api::{Completion, Iface, Pack, Posted, WaitingRequest};
-use crate::uct::base::copy::Payload;
+use crate::uct::base::copy::{Payload, SHORT};
 use crate::uct::base::desc::DescPool;
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
@@ -31,7 +31,7 @@ use crate::uct::ib::port::Port;
 use crate::uct::ib::wire::DEVICE_LEN;
 use crate::uct::internal::InternalIface;
 use crate::{ucs_debug, ucs_diag};
-use core::cell::{Cell, OnceCell, RefCell};
+use core::cell::{Cell, OnceCell};
 use core::ffi::c_int;
 use std::os::fd::RawFd;
 use std::sync::Arc;
@@ -47,10 +47,10 @@ const MOST_POLLS: u32 = 10_000;
 
 pub struct UdIface {
     pub shared: Arc<Shared>,
-    /// Messages that wait for their handlers.
-    pub batch: RefCell<Vec<Received>>,
+    /// Messages that wait for their handlers, other than those that a poll has in its hands.
+    pub batch: Cell<Vec<Received>>,
     /// Receive buffers whose messages were handled.
-    pub used: RefCell<Chain>,
+    pub used: Cell<Chain>,
     /// Receive buffers, and copies of packets that are sent.
     pub buffers: DescPool,
     pub copies: DescPool,
@@ -73,8 +73,9 @@ pub struct UdIface {
 pub struct MessageLimits {
     /// Bytes of a copied message.
     pub bcopy: usize,
-    /// Bytes of a short message.
+    /// Bytes of a short message, and of one that may be of a run.
     pub short: usize,
+    pub run: usize,
     /// Entries of a gather list.
     pub sges: usize,
 }
@@ -126,9 +127,11 @@ impl UdIface {
             .map_err(|e| cannot("queue pair", e))?;
         let mtu = 128usize << port.mtu(&port.address, &settings.path);
         let datagram = settings.segment.min(mtu);
+        let short = (caps.inline as usize).min(datagram) - HEADER_LEN;
         let limits = MessageLimits {
             bcopy: datagram - HEADER_LEN,
-            short: (caps.inline as usize).min(datagram) - HEADER_LEN,
+            short,
+            run: short.min(SHORT),
             sges: caps.send_sges as usize,
         };
         let register = |domain: &Arc<Domain>| {
@@ -163,8 +166,8 @@ impl UdIface {
         let timer = async_ctx::add_timer(Mode::ThreadMutex, settings.tick, callback, None)?;
         let tl = UdIface {
             shared,
-            batch: RefCell::default(),
-            used: RefCell::new(used),
+            batch: Cell::default(),
+            used: Cell::new(used),
             buffers,
             copies,
             pending: PendingQueue::new(),
@@ -427,7 +430,10 @@ impl Iface for UdIface {
                 || !engine.arrived.is_empty()
                 || !engine.sender.done.is_empty()
         };
-        if came || waits(&engine) || face.polling.get() || !face.batch.borrow().is_empty() {
+        let batch = face.batch.take();
+        let paused = !batch.is_empty();
+        face.batch.set(batch);
+        if came || waits(&engine) || face.polling.get() || paused {
             return Err(Status::BUSY);
         }
         engine.queue.request_event()?;

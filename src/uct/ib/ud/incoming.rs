@@ -66,21 +66,21 @@ impl Engine {
     }
 
     #[inline(always)]
-    pub fn receive(&mut self, received: Received, completion: &ibv_wc) {
-        let header = received.header();
+    pub fn receive(&mut self, received: Received, word: u64, completion: &ibv_wc) {
         if !self.is_for_us(&received) {
             self.drop_foreign(received);
             return;
         }
-        if header.id < FIRST_CONTROL
+        if received.id < FIRST_CONTROL
             && self.ready.len() < self.receiver.bound()
-            && let Some(conn) = self.conns.get(header.to)
-            && conn.is_next(completion.src_qp, header.psn, header.ack)
+            && let Some(conn) = self.conns.in_place_of(received.to)
+            && conn.deliver(completion.src_qp, word, self.now)
         {
             // Most packets.
-            conn.advance(self.now);
             self.ready.push(received);
-            Engine::owe_ack(conn, header.ask, &mut self.acks, &mut self.active);
+            if Header::of_word(word).ask {
+                Engine::acknowledge_at_once(conn, &mut self.acks);
+            }
             return;
         }
         self.receive_other(received, completion);
@@ -92,7 +92,8 @@ impl Engine {
         self.receiver.give_back(received);
     }
 
-    /// A packet of a handshake, of an unknown peer, that acknowledges something new, or that comes before others.
+    /// A packet of a handshake, of an unknown peer, that acknowledges something new, that comes before others, or the first one
+    /// after such a packet.
     #[inline(never)]
     fn receive_other(&mut self, received: Received, completion: &ibv_wc) {
         let header = received.header();
@@ -139,13 +140,20 @@ impl Engine {
     #[inline(always)]
     fn owe_ack(conn: &mut Conn, at_once: bool, acks: &mut Vec<ConnId>, active: &mut Vec<ConnId>) {
         conn.ack_due = true;
-        if at_once && !conn.ack_listed {
-            conn.ack_listed = true;
-            acks.push(conn.id);
+        if at_once {
+            Engine::acknowledge_at_once(conn, acks);
         }
         if !conn.active {
             conn.active = true;
             active.push(conn.id);
+        }
+    }
+
+    #[inline]
+    fn acknowledge_at_once(conn: &mut Conn, acks: &mut Vec<ConnId>) {
+        if !conn.ack_listed {
+            conn.ack_listed = true;
+            acks.push(conn.id);
         }
     }
 
@@ -179,6 +187,11 @@ impl Engine {
     }
 
     #[inline(never)]
+    fn receive_empty(&mut self, received: Received, header: Header) {
+        self.receive_data(received, header);
+    }
+
+    #[inline(always)]
     fn receive_data(&mut self, received: Received, header: Header) {
         let Some(conn) = self.conns.get(header.to) else {
             return;
@@ -222,11 +235,12 @@ impl Engine {
             }
         }
         Engine::owe_ack(conn, at_once, &mut self.acks, &mut self.active);
+        conn.expect();
     }
 
     pub fn send_acks(&mut self) {
         while let Some(id) = self.acks.pop() {
-            let Some(conn) = self.conns.get(id) else {
+            let Some(conn) = self.conns.get_to_send(id) else {
                 continue;
             };
             conn.ack_listed = false;
@@ -249,10 +263,7 @@ impl Engine {
                 };
                 if header.ask {
                     conn.ack_due = true;
-                    if !conn.ack_listed {
-                        conn.ack_listed = true;
-                        self.acks.push(conn.id);
-                    }
+                    Engine::acknowledge_at_once(conn, &mut self.acks);
                 }
                 if !conn.tx.is_empty() && !self.acknowledged(header, held) {
                     self.malformed(received);
@@ -263,7 +274,7 @@ impl Engine {
                 if !conn.tx.is_empty() {
                     self.acknowledged(header, 0);
                 }
-                self.receive_data(received, header);
+                self.receive_empty(received, header);
                 return;
             }
             // The reply again: the packet that answered it was lost. Or the connection was given up there and made anew.

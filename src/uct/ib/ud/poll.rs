@@ -9,15 +9,22 @@ use super::receiver::{Chain, Received};
 use super::wire::ConnId;
 use crate::c::verbs::*;
 use crate::sys::verbs::Completions;
-use crate::ucs::Status;
+use crate::ucs::{Status, log};
+use core::slice::Iter;
 
 /// Completions that are taken off at a time.
 const BATCH: usize = 16;
 
 impl Engine {
     /// Handles one batch of completions. How many.
-    #[inline]
+    #[inline(never)]
     pub fn poll(&mut self) -> usize {
+        self.take_batch()
+    }
+
+    /// As `poll`, for the user's progress.
+    #[inline(always)]
+    fn take_batch(&mut self) -> usize {
         let mut room = Completions::<BATCH>::new();
         let batch = match self.queue.poll(&mut room) {
             Ok(batch) => batch,
@@ -26,6 +33,7 @@ impl Engine {
                 &[]
             }
         };
+        self.receiver.note_taken(batch.len());
         for completion in batch {
             self.handle(completion);
         }
@@ -43,10 +51,11 @@ impl Engine {
         } else if id & 1 == 0 {
             // SAFETY: of a receive.
             match unsafe { self.receiver.take(completion) } {
-                Some(received) => self.receive(received, completion),
+                Some((received, word)) => self.receive(received, word, completion),
                 None => self.dropped.malformed += 1,
             }
         } else {
+            self.receiver.note_not_taken();
             self.sent((id >> 1) as u32);
         }
     }
@@ -56,9 +65,11 @@ impl Engine {
         if completion.wr_id & 1 == 0 {
             // SAFETY: of a receive.
             let received = unsafe { self.receiver.take(completion) };
-            if let Some(received) = received {
+            if let Some((received, _)) = received {
                 self.receiver.give_back(received);
             }
+        } else {
+            self.receiver.note_not_taken();
         }
         if self.broken {
             return;
@@ -74,6 +85,7 @@ impl UdIface {
         if face.polling.replace(true) {
             return 0;
         }
+        let mut batch = face.batch.take();
         let (taken, told) = {
             let mut guard = face.shared.0.lock();
             let engine = &mut *guard;
@@ -83,20 +95,18 @@ impl UdIface {
                 engine.woken = false;
                 engine.wake.clear();
             }
-            let taken = engine.poll();
+            let taken = engine.take_batch();
             engine
                 .receiver
                 .note_poll(receives && taken == BATCH, taken as u32);
             if engine.receiver.is_low() {
-                let used = &mut *face.used.borrow_mut();
-                let user = Some((&face.buffers, used));
+                let mut used = face.used.take();
+                let user = Some((&face.buffers, &mut used));
                 engine.receiver.refill(&engine.sender.pair, user);
+                face.used.set(used);
             }
-            if receives {
-                let mut batch = face.batch.borrow_mut();
-                if batch.is_empty() {
-                    core::mem::swap(&mut *batch, &mut engine.ready);
-                }
+            if receives && batch.is_empty() {
+                core::mem::swap(&mut batch, &mut engine.ready);
             }
             (
                 taken as u32,
@@ -108,22 +118,23 @@ impl UdIface {
         let mut count = taken;
         if receives {
             face.base.internal.recv_paused.set(false);
-            let mut batch = face.batch.take();
             let mut used = face.used.take();
-            let mut delivered = 0;
-            for received in &batch {
-                UdIface::deliver(face, received, &mut used);
-                delivered += 1;
-                if face.base.internal.recv_paused.get() {
-                    break;
-                }
+            let left = if log::enabled(log::Level::TraceData) {
+                UdIface::deliver::<true>(face, batch.iter(), &mut used)
+            } else {
+                UdIface::deliver::<false>(face, batch.iter(), &mut used)
+            };
+            let delivered = batch.len() - left;
+            if left == 0 {
+                batch.clear();
+            } else {
+                batch.drain(..delivered);
             }
-            batch.drain(..delivered);
             count += delivered as u32;
             face.receiving.set(ConnId::NONE);
-            face.batch.replace(batch);
-            face.used.replace(used);
+            face.used.set(used);
         }
+        face.batch.set(batch);
         if told {
             UdIface::tell(face);
         }
@@ -134,20 +145,34 @@ impl UdIface {
         count
     }
 
-    /// Hands a message to its handler, and its buffer to `used` unless the user keeps it.
-    #[inline(always)]
-    fn deliver(face: &Face, received: &Received, used: &mut Chain) {
-        let receive = received.receive();
-        face.receiving.set(received.to);
-        // SAFETY: the buffer is taken afterwards, if at all.
-        let restore = || unsafe { receive.restore_word() };
-        let (at, len) = (receive.payload(), usize::from(received.len));
-        // SAFETY: the device has written so many bytes there, in a descriptor.
-        if unsafe { (face.base.am).invoke_desc(received.id, at, len, restore) } {
-            used.add(receive);
-        } else {
-            UdIface::give_away(face, received);
+    /// Hands messages to their handlers, until one asks for a pause, and their buffers to `used` unless the user keeps them.
+    /// How many are left.
+    #[inline(never)]
+    fn deliver<const LOGS: bool>(
+        face: &Face,
+        mut batch: Iter<'_, Received>,
+        used: &mut Chain,
+    ) -> usize {
+        // A copy can be kept in registers.
+        let mut chain = core::mem::take(used);
+        for received in batch.by_ref() {
+            let receive = received.receive();
+            face.receiving.set(received.to);
+            let (at, len) = (receive.payload(), usize::from(received.len));
+            // SAFETY: it has a buffer.
+            let restore = || unsafe { receive.restore_word() };
+            // SAFETY: the device has written so many bytes there, in a descriptor.
+            if unsafe { (face.base.am).invoke_desc::<LOGS>(received.id, at, len, restore) } {
+                chain.add_from(receive, at);
+            } else {
+                UdIface::give_away(face, received);
+            }
+            if face.base.internal.recv_paused.get() {
+                break;
+            }
         }
+        *used = chain;
+        batch.len()
     }
 
     /// The user keeps the buffer of this packet.

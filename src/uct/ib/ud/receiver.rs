@@ -36,9 +36,15 @@ impl Received {
 
     #[inline(always)]
     pub fn header(&self) -> Header {
+        Header::of_word(self.word())
+    }
+
+    /// The eight bytes of the header.
+    #[inline(always)]
+    fn word(&self) -> u64 {
         let at = self.receive().payload().wrapping_sub(HEADER_LEN);
         // SAFETY: the device has written the header right before the payload, inside the buffer.
-        Header::decode(unsafe { at.cast::<[u8; HEADER_LEN]>().read() })
+        u64::from_le_bytes(unsafe { at.cast::<[u8; HEADER_LEN]>().read() })
     }
 
     /// What the device wrote before the packet.
@@ -75,7 +81,13 @@ impl Chain {
     /// Adds a request that has a buffer and is not posted.
     #[inline(always)]
     pub fn add(&mut self, receive: &Receive) {
-        let at = receive.payload().wrapping_sub(FRONT);
+        self.add_from(receive, receive.payload());
+    }
+
+    /// As `add`, of a request whose buffer has its payload there.
+    #[inline(always)]
+    pub fn add_from(&mut self, receive: &Receive, payload: *mut u8) {
+        let at = payload.wrapping_sub(FRONT);
         // SAFETY: the buffer begins here and is not posted.
         unsafe { at.write(NO_VERSION) };
         self.first = receive.before(self.first);
@@ -108,8 +120,9 @@ pub struct Receiver {
     /// Most that may be posted, and most that shall be: what is handled comes back while others are posted.
     limit: u32,
     most: u32,
-    /// How many shall be posted.
+    /// How many shall be posted, and half of that.
     target: u32,
+    bound: usize,
     posted: u32,
     /// So many are posted at a time.
     at_once: u32,
@@ -131,6 +144,7 @@ impl Receiver {
             limit,
             most: limit.saturating_sub(4 * BATCH).max(first),
             target: first,
+            bound: first as usize / 2,
             posted: 0,
             at_once: (first / 4).clamp(1, BATCH),
             streak: 0,
@@ -143,7 +157,12 @@ impl Receiver {
     /// How many received packets may wait for the user's progress.
     #[inline(always)]
     pub fn bound(&self) -> usize {
-        self.target as usize / 2
+        self.bound
+    }
+
+    fn set_target(&mut self, target: u32) {
+        self.target = target;
+        self.bound = target as usize / 2;
     }
 
     /// A buffer that holds nothing any more.
@@ -152,13 +171,24 @@ impl Receiver {
         self.idle.add(received.receive());
     }
 
-    /// A receive is complete: the packet. `None` for what is shorter than a header.
+    /// So many receives are complete; each has to be told to `take` or `note_not_taken`.
+    #[inline]
+    pub fn note_taken(&mut self, count: usize) {
+        self.posted = self.posted.wrapping_sub(count as u32);
+    }
+
+    /// One of those that `note_taken` was told of is no receive.
+    #[inline]
+    pub fn note_not_taken(&mut self) {
+        self.posted = self.posted.wrapping_add(1);
+    }
+
+    /// A receive is complete: the packet, and its header. `None` for what is shorter than that.
     ///
     /// # Safety
     /// `completion` must be of a receive of the interface.
     #[inline(always)]
-    pub unsafe fn take(&mut self, completion: &ibv_wc) -> Option<Received> {
-        self.posted -= 1;
+    pub unsafe fn take(&mut self, completion: &ibv_wc) -> Option<(Received, u64)> {
         // SAFETY: all that the interface posts are of `requests`.
         let receive = unsafe { Receive::of(completion.wr_id) };
         let len = completion.byte_len.wrapping_sub(FRONT as u32);
@@ -172,9 +202,10 @@ impl Receiver {
             len: len as u16,
             id: 0,
         };
-        let Header { to, id, .. } = received.header();
+        let word = received.word();
+        let Header { to, id, .. } = Header::of_word(word);
         (received.to, received.id) = (to, id);
-        Some(received)
+        Some((received, word))
     }
 
     /// Notes whether the last poll of the user brought as many completions as it can.
@@ -189,7 +220,7 @@ impl Receiver {
     /// Shall post more: packets come faster than they are taken, or one was lost, maybe for want of a buffer.
     #[cold]
     pub fn grow(&mut self) {
-        self.target = (self.target * 2).min(self.most);
+        self.set_target((self.target * 2).min(self.most));
         self.streak = 0;
     }
 
@@ -261,7 +292,7 @@ impl Receiver {
 
     /// Those that are there now have to do. Without any, the next poll tries again.
     fn make_do(&mut self) {
-        self.target = (self.posted + self.idle.count).clamp(BATCH, self.limit);
+        self.set_target((self.posted + self.idle.count).clamp(BATCH, self.limit));
     }
 
     /// Posts these, as many as there is room for, unless they are few; `false` when the device refuses.

@@ -10,6 +10,7 @@ use crate::sys::verbs::{Caps, DatagramPair, refusal};
 use crate::ucs::{Result, Status};
 use crate::ucs_diag;
 use crate::uct::api::Completion;
+use crate::uct::base::copy::{Payload, copy_short_apart};
 use crate::uct::base::desc::{DescPool, OwnedDesc};
 use crate::uct::ib::ops::{self, Request};
 use crate::uct::ib::way::Way;
@@ -65,6 +66,35 @@ pub struct Packet {
     len: u16,
 }
 
+/// A short message of the user.
+#[derive(Clone, Copy)]
+pub struct Short<'a> {
+    pub id: u8,
+    pub word: u64,
+    pub payload: Payload<'a>,
+}
+
+/// Bytes of its word.
+pub const WORD: usize = size_of::<u64>();
+
+impl Short<'_> {
+    /// Writes it.
+    ///
+    /// # Safety
+    /// `at` must have room for it, whose payload is at most `SHORT` bytes.
+    #[inline(always)]
+    unsafe fn write(self, at: *mut u8) {
+        // SAFETY: by the caller's promise.
+        unsafe { at.cast::<[u8; WORD]>().write(self.word.to_ne_bytes()) };
+        // Many messages have the word alone.
+        if !self.payload.is_empty() {
+            let (from, len) = (self.payload.as_ptr(), self.payload.len());
+            // SAFETY: by the caller's promise; a buffer of ours is not the user's memory.
+            unsafe { copy_short_apart(from, at.wrapping_add(WORD), len) };
+        }
+    }
+}
+
 /// What a packet is sent for, other than a copied message.
 pub struct Operation {
     /// Memory of the user that follows what was copied.
@@ -112,8 +142,9 @@ struct Lingering {
 pub struct Sender {
     pub pair: DatagramPair,
     request: Request,
-    /// The request of a packet of a run.
+    /// The request of a packet of a run, and the connection whose peer it goes to.
     run: Request,
+    run_of: ConnId,
     pub caps: Caps,
     depth: u32,
     moderation: u32,
@@ -139,6 +170,7 @@ impl Sender {
             pair,
             request: Request::new(),
             run: Request::inline_datagram(QKEY),
+            run_of: ConnId::NONE,
             caps,
             depth,
             moderation: MODERATION.min(depth / 4),
@@ -169,7 +201,7 @@ impl Sender {
     }
 
     /// A free buffer for a packet, on the user's thread.
-    #[inline]
+    #[inline(always)]
     pub fn buffer(&mut self, pool: &DescPool) -> Result<Buffer> {
         match self.free.pop() {
             Some(buffer) => Ok(buffer),
@@ -254,7 +286,7 @@ impl Sender {
     }
 
     /// Posts a packet.
-    #[inline]
+    #[inline(always)]
     fn transmit(&mut self, way: &Way, packet: &mut Packet, again: bool) -> Result<()> {
         let Some(buffer) = &packet.buffer else {
             return Err(Status::NO_RESOURCE);
@@ -286,7 +318,7 @@ impl Sender {
     }
 
     /// Sends a new packet of a connection that is connected.
-    #[inline]
+    #[inline(always)]
     pub fn send(
         &mut self,
         conn: &mut Conn,
@@ -304,7 +336,9 @@ impl Sender {
         let psn = conn.tx.next_psn();
         let place = conn.tx.place();
         let former = core::mem::replace(place, packet);
-        self.free.extend(former.buffer);
+        if let Some(buffer) = former.buffer {
+            self.free.push(buffer);
+        }
         if let Some(buffer) = &place.buffer {
             buffer.write_header(Header {
                 id,
@@ -328,51 +362,75 @@ impl Sender {
         Ok(())
     }
 
-    /// Sends a packet of `len` bytes of payload, which `fill` writes, if that needs no more than to be posted; `false` where it
-    /// needs more and was not sent. It has to fit into inline data.
+    /// Sends a short message, if that needs no more than to be posted; `false` where it needs more and was not sent.
+    ///
+    /// # Safety
+    /// With its word it must not be longer than `MessageLimits::run`.
     #[inline(always)]
-    pub fn send_run(
+    pub unsafe fn send_run(
         &mut self,
         conn: &mut Conn,
-        (id, len): (u8, usize),
-        now: u32,
-        fill: impl FnOnce(*mut u8),
+        message: Short<'_>,
+        now: &u32,
     ) -> Result<bool> {
-        if self.posted == self.run_end {
+        if self.posted == self.run_end || self.run_of != conn.id {
             return Ok(false);
         }
         let psn = conn.tx.next_psn();
-        let Some(packet) = conn.tx.run_place(|packet| packet.buffer.is_some()) else {
+        let len = HEADER_LEN + WORD + message.payload.len();
+        let at = conn.tx.push_run(now, |packet| {
+            let buffer = packet.buffer.as_ref()?;
+            packet.len = len as u16;
+            Some(buffer.at)
+        });
+        let Some(at) = at else {
             return Ok(false);
         };
-        let (Some(buffer), Some(way)) = (&packet.buffer, &conn.way) else {
-            return Ok(false);
-        };
-        fill(buffer.payload());
+        // SAFETY: a buffer has room for a datagram; the rest by the caller's promise.
+        unsafe { message.write(at.wrapping_add(HEADER_LEN)) };
         let (ack, held) = conn.rx.state();
-        buffer.write_header(Header {
-            id,
+        let header = Header {
+            id: message.id,
             to: conn.peer,
             ask: false,
             psn,
             ack,
-        });
-        let len = HEADER_LEN + len;
-        packet.len = len as u16;
-        // SAFETY: nobody else has it, as this is borrowed alone.
-        let parts = unsafe { self.run.parts() };
-        let request = parts.to(way.handle.raw(), way.queue_pair, (buffer.at, len));
-        // SAFETY: inline data; the connection keeps the address handle, and `old_ways` when it is gone.
-        if let Err(code) = unsafe { self.pair.try_post(request) } {
-            self.run_end = self.posted;
-            return Err(refused(&refusal(code)));
-        }
-        self.posted = self.posted.wrapping_add(1);
-        conn.tx.push_run(now);
+        };
+        // SAFETY: a buffer begins with room for a header.
+        unsafe { at.cast::<[u8; HEADER_LEN]>().write(header.encode()) };
         if held == 0 {
             conn.ack_due = false;
         }
-        Ok(true)
+        self.posted = self.posted.wrapping_add(1);
+        // SAFETY: nobody else has it, as this is borrowed alone.
+        let request = unsafe { self.run.parts() }.inline_data(at, len);
+        // SAFETY: inline data; the connection keeps the address handle.
+        match unsafe { self.pair.try_post(request) } {
+            Ok(()) => Ok(true),
+            Err(code) => Err(self.refused_run(conn, code)),
+        }
+    }
+
+    /// The next packets of runs are of this connection. `false`: they were, or it has no way to its peer.
+    pub fn aim_run(&mut self, conn: &Conn) -> bool {
+        let Some(way) = conn.way.as_ref().filter(|_| self.run_of != conn.id) else {
+            return false;
+        };
+        // SAFETY: nobody else has it, as this is borrowed alone.
+        unsafe { self.run.parts() }.aim(way.handle.raw(), way.queue_pair);
+        self.run_of = conn.id;
+        true
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn refused_run(&mut self, conn: &mut Conn, code: i32) -> Status {
+        self.posted = self.posted.wrapping_sub(1);
+        self.run_end = self.posted;
+        conn.tx.take_back_run();
+        // It said so, perhaps.
+        conn.ack_due = true;
+        refused(&refusal(code))
     }
 
     /// Sends packets again that are lost, as many as the windows allow.
@@ -465,6 +523,7 @@ impl Sender {
 
     /// The way of a connection that is gone.
     pub fn retire_way(&mut self, way: Way) {
+        self.run_of = ConnId::NONE;
         if self.under_way() > 0 {
             self.old_ways.push_back((self.posted, way));
         }

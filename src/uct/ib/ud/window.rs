@@ -249,7 +249,7 @@ impl<T: Default> SendWindow<T> {
         }
     }
 
-    /// Finds out how many of the next packets need no look at the window: see `run_place`.
+    /// Finds out how many of the next packets need no look at the window: see `push_run`.
     pub fn start_run(&mut self, limits: &Limits) {
         self.stop_run();
         if self.lost != 0 {
@@ -270,42 +270,41 @@ impl<T: Default> SendWindow<T> {
         self.run_end = self.next;
     }
 
-    /// As `place`, for a packet that is transmitted and pushed by `push_run`. `None`: it is not one of a run, or what
-    /// the place has kept is not usable.
+    /// As `place` and `push`, of a packet that needs no look at the window, asks for nothing and needs no release. `None`: it
+    /// is not one of a run, or `of_kept` has no use for what the place has kept.
     #[inline(always)]
-    pub fn run_place(&mut self, is_usable: impl FnOnce(&T) -> bool) -> Option<&mut T> {
-        if self.next == self.run_end {
+    pub fn push_run<U>(
+        &mut self,
+        now: &u32,
+        of_kept: impl FnOnce(&mut T) -> Option<U>,
+    ) -> Option<U> {
+        let psn = self.next;
+        if psn == self.run_end {
             return None;
         }
-        let at = self.place_of(self.next);
+        let at = self.place_of(psn);
         let entry = self.places.get_mut(at)?;
-        if !is_usable(&entry.item) {
-            return None;
-        }
+        let kept = of_kept(&mut entry.item)?;
         self.order = self.order.wrapping_add(1);
         entry.order = self.order;
-        Some(&mut entry.item)
+        if psn == self.oldest {
+            self.start_timer(*now);
+        }
+        self.next = psn.wrapping_add(1);
+        Some(kept)
     }
 
-    /// As `push`, of a packet that asks for nothing and needs no release.
-    #[inline(always)]
-    pub fn push_run(&mut self, now: u32) {
-        if self.is_empty() {
-            self.start_timer(now);
-        }
-        self.next = self.next.wrapping_add(1);
+    /// The packet of `push_run` was not sent. No other is one of a run before `start_run`.
+    #[cold]
+    pub fn take_back_run(&mut self) {
+        self.next = self.next.wrapping_sub(1);
+        self.stop_run();
     }
 
     /// The first packet is sent after none was under way.
     fn start_timer(&mut self, now: u32) {
         self.heard = now;
         self.expires = now.wrapping_add(self.timeout);
-    }
-
-    /// Whether it is known that the peer expects the packet `expected` next, and nothing has to be sent again.
-    #[inline(always)]
-    pub fn is_known(&self, expected: u16) -> bool {
-        expected == self.oldest && self.lost == 0
     }
 
     /// The peer was heard.

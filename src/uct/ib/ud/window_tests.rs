@@ -131,10 +131,9 @@ fn run(seed: u64, weather: Weather, count: u32) -> (u32, u32) {
         while sent < count && tx.has_room(&LIMITS) {
             let (psn, ask) = (tx.next_psn(), tx.shall_ask(&LIMITS));
             let special = is_special(sent);
-            if let Some(place) = tx.run_place(|_| !special) {
+            let fill = |place: &mut u32| (!special).then(|| *place = sent);
+            if tx.push_run(&now, fill).is_some() {
                 assert!(!ask, "seed {seed}: a packet of a run asks for nothing");
-                *place = sent;
-                tx.push_run(now);
             } else {
                 *tx.place() = sent;
                 tx.push(now, ask, special);
@@ -152,10 +151,11 @@ fn run(seed: u64, weather: Weather, count: u32) -> (u32, u32) {
             sent += 1;
         }
         let mut in_run = false;
-        tx.run_place(|_| {
+        let refuse = |_: &mut u32| -> Option<()> {
             in_run = true;
-            false
-        });
+            None
+        };
+        assert!(tx.push_run(&now, refuse).is_none());
         assert!(!in_run || tx.has_room(&LIMITS), "seed {seed}");
         if released == count {
             assert!(tx.is_empty() && delivered == count);

@@ -96,7 +96,12 @@ impl Header {
     /// Every eight bytes are a header.
     #[inline]
     pub fn decode(bytes: [u8; HEADER_LEN]) -> Header {
-        let word = u64::from_le_bytes(bytes);
+        Header::of_word(u64::from_le_bytes(bytes))
+    }
+
+    /// The header of these eight bytes.
+    #[inline(always)]
+    pub fn of_word(word: u64) -> Header {
         let to = (word >> 8) as u32 & (Header::ASK | (Header::ASK - 1));
         Header {
             id: word as u8,
@@ -105,6 +110,43 @@ impl Header {
             psn: (word >> 32) as u16,
             ack: (word >> 48) as u16,
         }
+    }
+}
+
+/// What the header of the next packet of a connection has, where that packet says nothing new: the receiver's connection and
+/// both PSNs. The PSN stands in the upper bits, so that it counts on and wraps.
+#[derive(Clone, Copy)]
+pub struct Next(u64);
+
+impl Next {
+    /// No packet of a connection is this one.
+    pub const NONE: Next = Next(u64::MAX);
+    /// Bits that stand above the PSN in a header.
+    const ABOVE: u32 = 16;
+    /// What all packets have of their own: an id, and whether they ask.
+    const OWN: u64 = (0xff | (Header::ASK as u64) << 8) << Next::ABOVE;
+
+    pub fn new(to: ConnId, psn: u16, ack: u16) -> Next {
+        let header = Header {
+            id: 0,
+            to,
+            ask: false,
+            psn,
+            ack,
+        };
+        Next(u64::from_le_bytes(header.encode()).rotate_left(Next::ABOVE))
+    }
+
+    /// Whether the header of these eight bytes is that.
+    #[inline(always)]
+    pub fn is(self, word: u64) -> bool {
+        (word.rotate_left(Next::ABOVE) ^ self.0) & !Next::OWN == 0
+    }
+
+    /// That of the packet behind it.
+    #[inline(always)]
+    pub fn advance(&mut self) {
+        self.0 = self.0.wrapping_add(1 << 48);
     }
 }
 
@@ -281,6 +323,34 @@ mod tests {
             }
         }
         assert_eq!(decode_iface(&encode_iface(0xabcdef)), Some(0xabcdef));
+    }
+
+    /// A packet is the next one if its connection and both PSNs are as expected, whatever it carries and whether it asks.
+    #[test]
+    fn the_next_packet_is_told_by_its_header() {
+        let (to, ack) = (ConnId::new(5, 2), 0x8001);
+        let word = |id, to, ask, psn, ack| {
+            let header = Header {
+                id,
+                to,
+                ask,
+                psn,
+                ack,
+            };
+            u64::from_le_bytes(header.encode())
+        };
+        let mut next = Next::new(to, 0xffff, ack);
+        for psn in [0xffff, 0, 1] {
+            for (id, ask) in [(0, false), (31, true), (0xff, true)] {
+                assert!(next.is(word(id, to, ask, psn, ack)));
+                assert!(!Next::NONE.is(word(id, to, ask, psn, ack)));
+            }
+            assert!(!next.is(word(3, to, false, psn.wrapping_add(1), ack)));
+            assert!(!next.is(word(3, to, false, psn, ack + 1)));
+            assert!(!next.is(word(3, ConnId::new(5, 3), false, psn, ack)));
+            assert!(!next.is(word(3, ConnId::new(4, 2), false, psn, ack)));
+            next.advance();
+        }
     }
 
     #[test]
