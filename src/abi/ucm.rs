@@ -2,7 +2,7 @@
 
 use crate::abi::jump::{hidden_name, jump};
 use crate::c::prelude::*;
-use crate::sys::vm_calls;
+use crate::sys::{library, vm_calls};
 use crate::ucm::hooks::Refusal;
 use crate::ucm::{EventSet, calls, events, hooks};
 use crate::ucs::Status;
@@ -10,6 +10,7 @@ use crate::ucs::config::{Config, ucm, var};
 use crate::ucs_diag;
 use core::arch::global_asm;
 use core::cell::UnsafeCell;
+use core::ffi::CStr;
 use core::sync::atomic::{AtomicBool, Ordering};
 
 /// The head of `ucm_global_config_t` that every release has: 48 bytes, so that no executable's
@@ -57,9 +58,33 @@ pub static ucm_global_opts: Exported = Exported(UnsafeCell::new(GlobalOpts {
 fn configure() {
     if hooks::is_unset() {
         let config = Config::read_lenient(&ucm::TABLE);
-        let forbidden = config.enum_index(var!(ucm::TABLE, "MMAP_HOOK_MODE")) == ucm::NO_HOOKS;
-        hooks::set_default(config.bool(var!(ucm::TABLE, "EVENTS")), forbidden);
+        let mode = match config.enum_index(var!(ucm::TABLE, "MMAP_HOOK_MODE")) {
+            ucm::NO_HOOKS => hooks::Mode::Forbidden,
+            ucm::BY_LINKAGE => hooks::Mode::ByLinkage,
+            _ => hooks::Mode::ByApi,
+        };
+        hooks::set_default(config.bool(var!(ucm::TABLE, "EVENTS")), mode);
     }
+}
+
+/// Has the memory calls of loaded objects go to those of this header, where the user wants it. Objects that were loaded since the
+/// last handler was registered are included.
+fn change_linkage() {
+    let targets: [(&CStr, *const ()); 9] = [
+        (c"mmap", ucm_mmap as *const ()),
+        (c"mmap64", ucm_mmap as *const ()),
+        (c"munmap", ucm_munmap as *const ()),
+        (c"mremap", ucm_mremap as *const ()),
+        (c"shmat", ucm_shmat as *const ()),
+        (c"shmdt", ucm_shmdt as *const ()),
+        (c"sbrk", ucm_sbrk as *const ()),
+        (c"brk", ucm_brk as *const ()),
+        (c"madvise", ucm_madvise as *const ()),
+    ];
+    let targets = targets.map(|(name, at)| (name, at.expose_provenance()));
+    // SAFETY: each takes the arguments of the call of its name, does the same, and runs the handlers.
+    let changed = unsafe { library::redirect(&targets) };
+    crate::ucs_debug!("{changed} memory calls of loaded objects run handlers of memory events now");
 }
 
 /// Says once what a client may miss that waits for these events.
@@ -90,7 +115,8 @@ pub unsafe extern "C" fn ucm_set_global_opts(ucm_opts: *const ucm_global_config_
     hooks::set_enabled(enabled != 0);
 }
 
-/// Registers a handler of memory events. It hears of the calls of this header. `ucm/api/ucm.h`.
+/// Registers a handler of memory events. It hears of the calls of this header, and with
+/// `UCX_MEM_MMAP_HOOK_MODE=reloc` of those of loaded objects. `ucm/api/ucm.h`.
 ///
 /// - `events` (in): Bits of `ucm_event_type_t`.
 /// - `priority` (in): Lower ones run first, those below 0 before the call itself.
@@ -120,11 +146,20 @@ pub unsafe extern "C" fn ucm_set_event_handler(
     match refused {
         Some(Refusal::NoEvent) => return UCS_ERR_INVALID_PARAM,
         Some(Refusal::Disabled | Refusal::NoHooks) => return UCS_ERR_UNSUPPORTED,
-        None => tell_of_undelivered(events as u32),
+        None => {}
+    }
+    let needs_linkage = hooks::needs_linkage(events as u32);
+    if !needs_linkage {
+        tell_of_undelivered(events as u32);
     }
     // SAFETY: the caller's promise.
     match unsafe { events::add(events as u32, priority, cb, arg) } {
-        Ok(()) => UCS_OK,
+        Ok(()) => {
+            if needs_linkage {
+                change_linkage();
+            }
+            UCS_OK
+        }
         Err(events::Refused::Busy) => {
             crate::ucs_error!("a memory event handler cannot be added from inside a handler");
             Status::BUSY.code()

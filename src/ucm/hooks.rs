@@ -1,4 +1,5 @@
-//! Which memory events are reported without the program's help: none.
+//! Which memory events are reported without the program's help: none by default, and with `UCX_MEM_MMAP_HOOK_MODE=reloc` those of
+//! calls that loaded objects make through their linkage tables.
 //!
 //! The library patches no code, so this does not see unmappings by the kernel (registration caches do, by `ucs::unmapped`). A program
 //! with hooks of its own declares the events "external" and delivers them; it can test whether it does. Handlers may be
@@ -26,6 +27,16 @@ const UNSET: u8 = 0;
 const ALL: u8 = 1;
 const WITHOUT_HOOKS: u8 = 2;
 const NONE: u8 = 3;
+/// Linkage tables are to be changed for handlers that need hooks.
+const BY_LINKAGE: u8 = 4;
+
+/// What the user says of hooks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    Forbidden,
+    ByApi,
+    ByLinkage,
+}
 
 /// What hooks in the process would report.
 const NEED_HOOKS: EventSet = UCM_EVENT_MMAP
@@ -65,11 +76,12 @@ pub fn is_unset() -> bool {
 }
 
 /// What the configuration says, where nobody has decided yet.
-pub fn set_default(enabled: bool, hooks_forbidden: bool) {
-    let allowed = match (enabled, hooks_forbidden) {
+pub fn set_default(enabled: bool, mode: Mode) {
+    let allowed = match (enabled, mode) {
         (false, _) => NONE,
-        (true, true) => WITHOUT_HOOKS,
-        (true, false) => ALL,
+        (true, Mode::Forbidden) => WITHOUT_HOOKS,
+        (true, Mode::ByApi) => ALL,
+        (true, Mode::ByLinkage) => BY_LINKAGE,
     };
     let _ = ALLOWED.compare_exchange(UNSET, allowed, Ordering::Relaxed, Ordering::Relaxed);
 }
@@ -109,6 +121,11 @@ pub fn refusal(events: EventSet) -> Option<Refusal> {
     } else {
         None
     }
+}
+
+/// Whether linkage tables are to be changed for a handler of these.
+pub fn needs_linkage(events: EventSet) -> bool {
+    ALLOWED.load(Ordering::Relaxed) == BY_LINKAGE && undelivered(events) != 0
 }
 
 /// Those of `events` of which nobody tells but calls of the API.

@@ -271,7 +271,8 @@ typedef void (*ucm_event_callback_t)(ucm_event_type_t event_type,
 void ucm_set_global_opts(const ucm_global_config_t *ucm_opts);
 
 /**
- * Registers a handler of memory events. It hears of the calls of this header.
+ * Registers a handler of memory events. It hears of the calls of this header, and with
+ * `UCX_MEM_MMAP_HOOK_MODE=reloc` of those of loaded objects.
  *
  * @param[in] events Bits of `ucm_event_type_t`.
  * @param[in] priority Lower ones run first, those below 0 before the call itself.

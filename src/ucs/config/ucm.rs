@@ -1,7 +1,7 @@
 //! The options of the memory events (`UCX_MEM_*`).
 //!
 //! They stand here because the floor of the memory events lies below this one. Nothing is patched or
-//! hooked by default; what belongs to hooks is accepted and has no effect.
+//! hooked by default; what belongs to other hooks than those of linkage tables is accepted and has no effect.
 
 use super::{Kind, Row, Table};
 
@@ -9,6 +9,8 @@ const HOOK_MODES: &[&str] = &["none", "reloc", "bistro", "api"];
 const DEVICE_HOOK_MODES: &[&str] = &["none", "reloc", "bistro"];
 /// `MMAP_HOOK_MODE` that refuses handlers which need hooks.
 pub const NO_HOOKS: usize = 0;
+/// The one with which linkage tables are changed for them.
+pub const BY_LINKAGE: usize = 1;
 const LOG_LEVELS: &[&str] = &["FATAL", "ERROR", "WARN", "DIAG", "INFO", "DEBUG", "TRACE"];
 
 pub static TABLE: Table = Table {
@@ -41,7 +43,8 @@ pub static TABLE: Table = Table {
             Kind::Enum(HOOK_MODES),
             "How calls that change mappings are seen. `api`: only those of ucm.h and those reported by\n\
              ucm_vm_mmap() and the like. `none`: the same, and handlers of others' calls are refused.\n\
-             `reloc`, `bistro`: as `api`; no code is patched.",
+             `reloc`: also those that loaded objects make through their linkage tables, which are changed when a\n\
+             handler is registered. `bistro`: as `api`; no code is patched.",
         ),
         Row::without_effect(
             "MALLOC_HOOKS",
