@@ -93,9 +93,6 @@ static void test_connect(const char *ip, int client_packs, int server_packs, cm_
 
     CHECK_STATUS(uct_ep_put_short(client.ep, NULL, 0, 0, 0), UCS_ERR_UNSUPPORTED);
     CHECK_STATUS(uct_ep_am_short(client.ep, 0, 0, NULL, 0), UCS_ERR_UNSUPPORTED);
-    /* Of upstream's answer only the lower half is set. */
-    CHECK_STATUS((ucs_status_t)uct_ep_am_bcopy(client.ep, 0, NULL, NULL, 0), UCS_ERR_UNSUPPORTED);
-    CHECK_EQ(UCS_PTR_STATUS(uct_ep_tag_rndv_zcopy(client.ep, 0, NULL, 0, NULL, 0, 0, NULL)), UCS_ERR_UNSUPPORTED);
     CHECK_OK(uct_ep_flush(client.ep, 0, NULL));
 
     /* The client begins. */

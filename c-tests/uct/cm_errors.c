@@ -202,6 +202,9 @@ static void test_stale_requests(void)
     CHECK_STATUS(cm_side_connect(&client), UCS_ERR_ALREADY_EXISTS);
     CHECK_STATUS(cm_side_connect(&server), UCS_ERR_UNSUPPORTED);
     CHECK_STATUS(uct_cm_client_ep_conn_notify(server.ep), UCS_ERR_UNSUPPORTED);
+    /* Upstream's 1.13.1 crashes there. */
+    CHECK_STATUS(uct_ep_am_bcopy(client.ep, 0, NULL, NULL, 0), UCS_ERR_UNSUPPORTED);
+    CHECK_STATUS(UCS_PTR_STATUS(uct_ep_tag_rndv_zcopy(client.ep, 0, NULL, 0, NULL, 0, 0, NULL)), UCS_ERR_UNSUPPORTED);
     CHECK_OK(uct_cm_client_ep_conn_notify(client.ep));
     settle(&listener);
     CHECK_EQ(server.notified, 1);
