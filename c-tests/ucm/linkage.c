@@ -104,7 +104,8 @@ int main(void)
     CHECK_OK(ucm_set_event_handler(events, 5, note, &seen));
     map(1);
     attach(1);
-    CHECK(sbrk(PAGE) != (void*)-1);
+    /* musl refuses, but is asked. */
+    sbrk(PAGE);
     CHECK_EQ(seen.sbrk, 1);
     quiet();
     CHECK_EQ(seen.mmap, 1);
