@@ -489,6 +489,12 @@ impl Request {
         &self.worker
     }
 
+    /// Whether it is a request of this worker.
+    #[inline]
+    pub fn is_of(&self, worker: &Core) -> bool {
+        core::ptr::eq(self.worker.as_ptr(), worker)
+    }
+
     pub fn as_ptr(&self) -> NonNull<Request> {
         NonNull::from(self)
     }
