@@ -281,14 +281,14 @@ fn by_transport(
 /// What a call returns whose access the kernel may have done already. With upstream's such an access never ends within
 /// the call, and callers of the old functions rely on it: Charm++ notes what the access was for after the call.
 fn told_later(ep: &Ep, param: &Param, posted: Posted) -> Result<Posted> {
-    match (&posted, param.callback) {
-        (Posted::Done, Callback::OldSend(_)) => {
-            let req = Request::create(ep.worker(), param, Op::None)?;
-            postpone(ep.worker(), req, NextStep::Complete(Ok(())));
-            settle(req, param)
-        }
-        _ => Ok(posted),
+    if let (Posted::Done, Callback::OldSend(_)) = (&posted, param.callback)
+        // Without memory for a request the access is done all the same.
+        && let Ok(req) = Request::create(ep.worker(), param, Op::None)
+    {
+        postpone(ep.worker(), req, NextStep::Complete(Ok(())));
+        return settle(req, param);
     }
+    Ok(posted)
 }
 
 /// A transport is done with an access, or gave up.
