@@ -3,8 +3,9 @@
  *     sockets server PORT SECONDS              listens, and makes an endpoint for each client
  *     sockets refuse PORT SECONDS              listens, and rejects each client
  *     sockets client PORT SECONDS              connects, flushes, and waits for the end of the endpoint
+ *     sockets close PORT SECONDS               connects, flushes, and closes by force when the time is up
  *
- * Each event is a line: milliseconds since the start, what, status. The client ends with its endpoint's end,
+ * Each event is a line: milliseconds since the start, what, status. A client ends with its endpoint's end,
  * the server when its time is up. tests/interop runs one on our library and one on upstream's. */
 #include <ucp/api/ucp.h>
 
@@ -16,6 +17,7 @@
 static double start;
 static ucp_worker_h worker;
 static ucp_listener_h listener;
+static ucp_ep_h ep;
 static int failed, refuses;
 
 static double now(void)
@@ -45,7 +47,6 @@ static void on_request(ucp_conn_request_h request, void *arg)
                               .conn_request = request,
                               .err_mode = UCP_ERR_HANDLING_MODE_PEER,
                               .err_handler.cb = on_error};
-    ucp_ep_h ep;
 
     if (refuses) {
         say("refused", ucp_listener_reject(listener, request));
@@ -81,13 +82,28 @@ static void connect_to(struct sockaddr_in *address)
                               .err_handler.cb = on_error};
     ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK, .cb.send = on_flushed};
     ucs_status_ptr_t request;
-    ucp_ep_h ep;
 
     CHECK_OK(ucp_ep_create(worker, &params, &ep));
     request = ucp_ep_flush_nbx(ep, &param);
     if (!UCS_PTR_IS_PTR(request)) {
         say("flushed", UCS_PTR_STATUS(request));
     }
+}
+
+static void close_by_force(void)
+{
+    ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = UCP_EP_CLOSE_FLAG_FORCE};
+    ucs_status_ptr_t request = ucp_ep_close_nbx(ep, &param);
+    ucs_status_t status = UCS_PTR_STATUS(request);
+
+    say("closes", UCS_INPROGRESS);
+    if (UCS_PTR_IS_PTR(request)) {
+        while ((status = ucp_request_check_status(request)) == UCS_INPROGRESS) {
+            ucp_worker_progress(worker);
+        }
+        ucp_request_free(request);
+    }
+    say("closed", status);
 }
 
 int main(int argc, char **argv)
@@ -117,7 +133,9 @@ int main(int argc, char **argv)
     while ((now() < end) && (server || !failed)) {
         ucp_worker_progress(worker);
     }
-    if (!server && !failed) {
+    if (!failed && strcmp(argv[1], "close") == 0) {
+        close_by_force();
+    } else if (!server && !failed) {
         say("timeout", UCS_INPROGRESS);
     }
     fflush(NULL);

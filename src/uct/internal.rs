@@ -241,6 +241,10 @@ pub enum UpstreamEvent<'a> {
         connection: u64,
         key: Option<u64>,
     },
+    /// The peer has all that was sent by the lane with this key, which is closed (`UpstreamLanes::ask`).
+    Acknowledged {
+        key: u64,
+    },
 }
 
 /// Lanes of an interface to endpoints of upstream's: connections of which each side names the other's end by a key. One of
@@ -282,6 +286,10 @@ pub trait UpstreamLanes {
 
     /// An endpoint that sends by the lane, by `upstream_send` only. It closes the lane with it.
     fn join(&self, key: u64) -> Result<uct_ep_h>;
+
+    /// The endpoint of the lane is about to be closed: the peer is asked then to acknowledge what was sent before, and either
+    /// the answer or the end of the lane is told. Returns false if there is nobody to ask.
+    fn ask(&self, key: u64) -> bool;
 
     /// Closes a lane; unknown keys are left.
     fn close(&self, key: u64);

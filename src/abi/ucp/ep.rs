@@ -6,7 +6,7 @@ use super::worker::progress;
 use crate::abi::args::{self, non_null, put_name};
 use crate::c::prelude::*;
 use crate::ucp::ep::{End, Ep, EpParams, EpRef};
-use crate::ucp::request::{Info, Param, Posted, ended};
+use crate::ucp::request::{Info, Param, Posted, ended, settle};
 use crate::ucp::rma::flush;
 use crate::ucp::upstream;
 use crate::ucp::wireup::cm;
@@ -221,7 +221,11 @@ unsafe fn close(h: ucp_ep_h, force: bool, param: &Param) -> Result<Posted> {
     } else {
         ep.flush_result(failure)
     };
+    let waits = force.then(|| cm::awaits_acknowledgement(ep, param));
     ep.destroy(Status::CANCELED, End::Forced);
+    if let Some(request) = waits.flatten() {
+        return settle(request, param);
+    }
     // SAFETY: the worker outlives its endpoints.
     ended(unsafe { &*w }, param, Info::default(), result)
 }

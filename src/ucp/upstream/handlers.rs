@@ -40,6 +40,7 @@ pub fn on_event(worker: &Core, event: &UpstreamEvent<'_>) -> Result<()> {
             }
         }
         UpstreamEvent::Opened { key } => wireup::upstream::on_lane_open(worker, *key),
+        UpstreamEvent::Acknowledged { key } => wireup::upstream::on_lane_acknowledged(worker, *key),
         UpstreamEvent::Closed { connection, key } => {
             if let Some(key) = key {
                 wireup::upstream::on_lane_closed(worker, *key);

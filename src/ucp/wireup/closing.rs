@@ -1,5 +1,6 @@
 //! Closes of endpoints between client and server, which end when the other side has disconnected as well: its error
-//! handler was called by then, or it closes too.
+//! handler was called by then, or it closes too. That of an endpoint to a process of upstream's ends, and disconnects, when
+//! the other side has acknowledged what was sent.
 #![forbid(unsafe_code)]
 
 use crate::ucp::cm_connection::CmConnection;
@@ -28,15 +29,20 @@ impl Closing {
         self.0.borrow_mut().insert(ep, close);
     }
 
-    /// The endpoint is destroyed, and `disconnect` has this side disconnect; an error is that there is no other side to wait
-    /// for. Drops the connection unless a close waits.
+    /// Whether a close of an endpoint waits, or will.
+    pub fn waits(&self, ep: u64) -> bool {
+        self.0.borrow().contains_key(&ep)
+    }
+
+    /// The endpoint is destroyed, and `disconnect` has this side disconnect or wait to; an error is that there is no other
+    /// side to wait for. Drops the connection unless a close waits.
     pub fn on_destroyed(
         &self,
         ep: u64,
         mut connection: CmConnection,
         disconnect: impl FnOnce(&mut CmConnection) -> Result<()>,
     ) {
-        let waits = self.0.borrow().contains_key(&ep) && disconnect(&mut connection).is_ok();
+        let waits = self.waits(ep) && disconnect(&mut connection).is_ok();
         if !waits {
             drop(connection);
             self.end(ep);
@@ -45,7 +51,7 @@ impl Closing {
         }
     }
 
-    /// The other side has disconnected, or has had its time. Returns whether a close of a destroyed endpoint has waited for
+    /// The other side has disconnected, has acknowledged everything, or has had its time. Returns whether a close of a destroyed endpoint has waited for
     /// that.
     pub fn on_disconnected(&self, ep: u64) -> bool {
         let waits = self

@@ -15,7 +15,7 @@ use crate::ucp::cm_connection::CmConnection;
 use crate::ucp::config::TABLE;
 use crate::ucp::ep::{End, Ep, EpParams, EpRef, Pin};
 use crate::ucp::op::Op;
-use crate::ucp::request::Req;
+use crate::ucp::request::{Param, Req, Request, must_be_immediate};
 use crate::ucp::timer::{Timer, WorkerCall, limit};
 use crate::ucp::wireup::accepted::{self, Accepted};
 use crate::ucp::wireup::select;
@@ -632,14 +632,14 @@ fn handle(worker: &Core, event: Event) {
 }
 
 /// Whether a close has waited for this event of an endpoint's connection, and has ended with it.
-fn ends_close(worker: &Core, ep: u64) -> bool {
+pub(super) fn ends_close(worker: &Core, ep: u64) -> bool {
     let cm = worker.wireup().cm.get();
     cm.is_some_and(|cm| cm.closing.on_disconnected(ep))
 }
 
 /// A client's server has accepted.
 fn accepted_by(worker: &Core, ep: &Ep, manager: usize, private: &[u8]) -> Result<()> {
-    upstream::unlink(worker, ep.id.get());
+    upstream::unlink(worker, ep.id.get(), false);
     let greeting = Greeting::by(cm(worker)?.manager(manager)?, private)?;
     let server = greeting.address.uuid;
     ep.pair_with(greeting.ep_name());
@@ -748,36 +748,64 @@ pub fn limit_wait(worker: &Core, ep: &Ep) -> Result<()> {
     Ok(())
 }
 
-/// All operations before a close are complete. Returns whether it waits until the other side has disconnected as well.
+/// All operations before a close are complete. Returns whether it waits for the other side: until that has disconnected as
+/// well, or, if it is upstream's, has acknowledged what was sent to it. Upstream's handles no more messages once it hears of
+/// the end of its connection.
 pub fn awaits_disconnect(ep: &Ep, close: Req) -> bool {
-    let stands = |connection: &CmConnection| connection.gone.is_none();
-    let waits = !ep.is_upstream() && ep.cm_connection.borrow().as_ref().is_some_and(stands);
-    match ep.worker().wireup().cm.get() {
-        Some(cm) if waits => {
-            close.with_op(|op| *op = Op::Disconnect);
-            cm.closing.begin(ep.id.get(), close);
-            true
-        }
-        _ => false,
+    if !has_other_side(ep) {
+        return false;
     }
+    if let Some(cm) = ep.worker().wireup().cm.get() {
+        close.with_op(|op| *op = Op::Disconnect);
+        cm.closing.begin(ep.id.get(), close);
+    }
+    true
+}
+
+/// An endpoint is about to be closed by force. Returns the request that waits for a process of upstream's to acknowledge what
+/// was sent to it.
+pub fn awaits_acknowledgement(ep: &Ep, param: &Param) -> Option<Req> {
+    let may_wait = ep.is_upstream() && ep.is_usable() && must_be_immediate(param).is_ok();
+    if !may_wait || !has_other_side(ep) {
+        return None;
+    }
+    let cm = ep.worker().wireup().cm.get()?;
+    // Without memory for it nobody waits.
+    let close = Request::create(ep.worker(), param, Op::Disconnect).ok()?;
+    cm.closing.begin(ep.id.get(), close);
+    Some(close)
+}
+
+/// Whether a close may wait for the other side of the endpoint's connection.
+fn has_other_side(ep: &Ep) -> bool {
+    let stands = |connection: &CmConnection| connection.gone.is_none();
+    let connections = &ep.worker().wireup().upstream;
+    ep.cm_connection.borrow().as_ref().is_some_and(stands)
+        && (!ep.is_upstream() || connections.has_lane(ep.id.get()))
 }
 
 /// An endpoint ends: closes its connection.
 pub fn unlink(ep: &Ep) {
     let worker = ep.worker();
-    if let Some(cm) = worker.wireup().cm.get() {
-        cm.accepted.forget(worker, ep.id.get());
+    let id = ep.id.get();
+    let cm = worker.wireup().cm.get();
+    if let Some(cm) = cm {
+        cm.accepted.forget(worker, id);
     }
-    upstream::unlink(worker, ep.id.get());
+    let is_asked = upstream::unlink(worker, id, cm.is_some_and(|cm| cm.closing.waits(id)));
     if ep.cm_connection.borrow().is_none() {
         return;
     }
-    let (Some(connection), Some(cm)) = (ep.cm_connection.take(), worker.wireup().cm.get()) else {
+    let (Some(connection), Some(cm)) = (ep.cm_connection.take(), cm) else {
         return;
     };
-    let id = ep.id.get();
+    let is_upstream = ep.is_upstream();
     cm.closing.on_destroyed(id, connection, |connection| {
-        connection.endpoint.disconnect()?;
+        if !is_upstream {
+            connection.endpoint.disconnect()?;
+        } else if !is_asked {
+            return Err(Status::NOT_CONNECTED);
+        }
         connection.deadline = Some(cm.closing_deadline(id)?);
         Ok(())
     });

@@ -75,6 +75,12 @@ impl Connections {
         all.get(&ep).is_some_and(|connection| !connection.is_joined)
     }
 
+    /// Whether an endpoint sends by a lane.
+    pub fn has_lane(&self, ep: u64) -> bool {
+        let all = self.by_ep.borrow();
+        all.get(&ep).is_some_and(|connection| connection.is_joined)
+    }
+
     /// Runs `f` with the connection of an endpoint, and nothing that calls back.
     fn with<R>(&self, ep: u64, f: impl FnOnce(&mut Connection) -> R) -> Option<R> {
         self.by_ep.borrow_mut().get_mut(&ep).map(f)
@@ -407,6 +413,16 @@ pub fn on_lane_closed(worker: &Core, key: u64) {
     let is_lost = id.and_then(|id| connections.with(id, |c| c.key == key && !c.is_joined));
     if let (Some(true), Some(ep)) = (is_lost, id.and_then(|id| worker.ep(id))) {
         ep.fail(Status::CONNECTION_RESET);
+    } else if let Some(id) = id {
+        cm::ends_close(worker, id);
+    }
+}
+
+/// The peer of a closed endpoint has all that was sent to it.
+pub fn on_lane_acknowledged(worker: &Core, key: u64) {
+    let id = worker.wireup().upstream.by_key.borrow_mut().remove(&key);
+    if let Some(id) = id {
+        cm::ends_close(worker, id);
     }
 }
 
@@ -442,30 +458,35 @@ fn join(worker: &Core, ep: &Ep, iface: usize, key: u64) -> Result<()> {
     ep.connected(message_lane(worker, iface, uct_ep), Rc::new(address))
 }
 
-/// An endpoint ends, or its peer is none of upstream's: its lanes are closed that it does not close itself.
-pub fn unlink(worker: &Core, ep: u64) {
+/// An endpoint ends, or its peer is none of upstream's: its lanes are closed that it does not close itself. With `asks` the
+/// peer has to acknowledge what was sent by its own one. Returns whether it is asked for that.
+pub fn unlink(worker: &Core, ep: u64, asks: bool) -> bool {
     let connections = &worker.wireup().upstream;
     let found = {
         let mut by_ep = connections.by_ep.borrow_mut();
         // Few processes have any.
         if by_ep.is_empty() {
-            return;
+            return false;
         }
         by_ep.remove(&ep)
     };
     let Some(connection) = found else {
-        return;
+        return false;
     };
+    let lanes = lanes(worker, connection.iface);
+    let is_asked =
+        asks && connection.is_joined && lanes.is_ok_and(|lanes| lanes.ask(connection.key));
     let keys = connection.others.iter().chain([&connection.key]);
     for key in keys {
-        connections.by_key.borrow_mut().remove(key);
-        if connection.is_joined && *key == connection.key {
-            continue;
+        let is_own = connection.is_joined && *key == connection.key;
+        if !(is_own && is_asked) {
+            connections.by_key.borrow_mut().remove(key);
         }
-        if let Ok(lanes) = lanes(worker, connection.iface) {
+        if let (false, Ok(lanes)) = (is_own, lanes) {
             lanes.close(*key);
         }
     }
+    is_asked
 }
 
 /// The lane for messages to a process of upstream's.

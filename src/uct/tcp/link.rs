@@ -15,7 +15,7 @@ use super::hello::{HELLO_LEN, Hello, PURPOSE_DATA};
 use super::iface::{Face, Once, TcpIface, Timed};
 use super::proof;
 use super::rx;
-use super::upstream;
+use super::upstream::{self, Upstream};
 use super::wire::{Frame, Reason, Welcome};
 use crate::sys::clock::monotonic_ns;
 use crate::sys::poll::{PollFd, poll};
@@ -340,7 +340,8 @@ pub fn report(face: &Face, conn: &Rc<Conn>) {
     }
     if conn.upstream.is_some() {
         let connection = upstream::link::name(face, conn);
-        let key = conn.upstream.as_ref().and_then(|u| u.key.get());
+        let named = |u: &Upstream| u.key.get().or_else(|| u.asker.get());
+        let key = conn.upstream.as_ref().and_then(named);
         let closed = UpstreamEvent::Closed { connection, key };
         // There is no more to end.
         let _ = face.base.internal.upstream(&closed);

@@ -11,9 +11,10 @@
 use super::super::conn::{Conn, Phase};
 use super::super::ep::{TcpEp, move_endpoints};
 use super::super::iface::{Face, TcpIface};
+use super::super::wire::Frame;
 use super::super::{link, ops};
 use super::frames::{self, Purpose};
-use super::link::{ip_of, is_welcome, max_am, plain};
+use super::link::{add_responder, ip_of, is_welcome, max_am, plain};
 use crate::c::uct_ep_h;
 use crate::sys::clock::monotonic_ns;
 use crate::sys::random::random_u64;
@@ -30,6 +31,8 @@ use std::rc::Rc;
 const END_NS: u64 = 10_000_000_000;
 /// The peer closes its end when it hears of the end of the connection; this one does after this time.
 const GRACE_NS: u64 = 500_000_000;
+/// And this side so long until the peer has acknowledged what was sent, before.
+const ANSWER_NS: u64 = 1_000_000_000;
 /// Time between two looks at whether it has sent everything.
 const END_STEP_NS: u64 = 20_000_000;
 
@@ -159,6 +162,15 @@ impl UpstreamLanes for Face {
         TcpEp::on_lane(self, &self.lane(key)?)
     }
 
+    fn ask(&self, key: u64) -> bool {
+        let conn = self.lane(key).ok().filter(|conn| conn.is_open());
+        let upstream = conn.as_ref().and_then(|conn| conn.upstream.as_ref());
+        if let Some(upstream) = upstream {
+            upstream.asker.set(Some(key));
+        }
+        upstream.is_some()
+    }
+
     fn close(&self, key: u64) {
         if let Ok(conn) = self.lane(key) {
             end(self, &conn);
@@ -257,11 +269,37 @@ pub fn end(face: &TcpIface, conn: &Rc<Conn>) {
     }
     let now = monotonic_ns();
     if let Some(upstream) = &conn.upstream {
+        let asks = upstream.asker.get().is_some();
+        if asks {
+            let seq = conn.acks.pending.next_flush();
+            let mut tx = conn.tx.lock();
+            tx.push(|out| conn.encode(&Frame::Flush { seq }, out));
+        }
+        let answered = now + if asks { ANSWER_NS } else { 0 };
         upstream.key.set(None);
-        upstream.end.set(Some(now + END_NS));
+        upstream.end.set(Some(answered + END_NS));
     }
     conn.flush(face);
+    add_responder(face, conn);
     go_on_ending(face, conn, now);
+}
+
+/// The peer has acknowledged flushes. If they are the last of a closed lane, the worker hears of it.
+pub fn on_flush_ack(face: &Face, conn: &Rc<Conn>) {
+    let Some(upstream) = &conn.upstream else {
+        return;
+    };
+    if !is_ending(conn) || !conn.acks.pending.are_flushes_acked() {
+        return;
+    }
+    let Some(key) = upstream.asker.take() else {
+        return;
+    };
+    let now = monotonic_ns();
+    upstream.end.set(Some(now + END_NS));
+    go_on_ending(face, conn, now);
+    // It is no message that could be refused.
+    let _ = (face.base.internal).upstream(&UpstreamEvent::Acknowledged { key });
 }
 
 pub fn is_ending(conn: &Conn) -> bool {

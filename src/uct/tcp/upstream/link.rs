@@ -384,10 +384,11 @@ pub fn acknowledge_flushes(face: &TcpIface) {
     }
 }
 
-/// Has flushes on a connection acknowledged, if an interface of upstream's sends by it.
-fn add_responder(face: &TcpIface, conn: &Rc<Conn>) {
+/// Has flushes on a connection acknowledged, if an interface of upstream's sends by it, or an endpoint by a lane that is
+/// closed here.
+pub fn add_responder(face: &TcpIface, conn: &Rc<Conn>) {
     if let Some(upstream) = &conn.upstream
-        && upstream.is_heard.get()
+        && (upstream.is_heard.get() || lane::is_ending(conn))
         && upstream.responder.borrow().is_none()
         && conn.is_open()
     {

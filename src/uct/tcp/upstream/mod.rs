@@ -51,6 +51,8 @@ pub struct Upstream {
     pub is_left: Cell<bool>,
     /// The endpoint is closed: the connection ends with what is still to be sent, at this time at the latest.
     pub end: Cell<Option<u64>>,
+    /// The key by which the worker hears that the peer has all that was sent before the end.
+    pub asker: Cell<Option<u64>>,
     /// What it has brought is being handled.
     pub is_receiving: Cell<bool>,
     /// Of a connection by which the peer sends messages: acknowledges flushes when this side makes no progress.

@@ -7,7 +7,7 @@ use super::super::keys::Named;
 use super::super::rx::take_put;
 use super::super::rx_state::{Fate, PutIn, RxBuf};
 use super::frames::{self, Frame};
-use super::{Upstream, link};
+use super::{Upstream, lane, link};
 use crate::uct::internal::{UpstreamEvent, UpstreamMessage};
 use std::rc::Rc;
 
@@ -198,7 +198,11 @@ fn control(face: &Face, conn: &Rc<Conn>, frame: Frame) -> bool {
         }
         (Phase::Open, Frame::FlushAck { number }) => {
             let seq = conn.acks.pending.whole_flush_number(number);
-            conn.on_flush_ack(face, seq)
+            let is_valid = conn.on_flush_ack(face, seq);
+            if is_valid {
+                lane::on_flush_ack(face, conn);
+            }
+            is_valid
         }
         _ => false,
     }
