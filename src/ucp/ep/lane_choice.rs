@@ -115,7 +115,8 @@ impl Ep {
     /// `first`, and the rails beside it that are connected. Opens rails when it is called first.
     pub fn lanes_with_rails(&self, first: Lane, wanted: WantedRails) -> Vec<WeightedLane> {
         let w = self.worker();
-        if let Some(address) = self.address.get().filter(|_| !self.uses_failover()) {
+        let has_rails = !self.uses_failover() && !self.is_upstream();
+        if let Some(address) = self.address.get().filter(|_| has_rails) {
             self.rails.open_once(|| {
                 let opened = (self.hooks().open_rails)(w, address, self.lane(), wanted);
                 let add = |rail: OpenedRail| {
