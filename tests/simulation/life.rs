@@ -15,6 +15,9 @@ use ferrucx::abi::ucp::worker::*;
 use ferrucx::c::*;
 use ferrucx::ucp::request::Req;
 use ferrucx::ucp::worker::Worker;
+use ferrucx::wire::upstream::Release;
+use ferrucx::wire::upstream::address::{Place, put_devices};
+use ferrucx::wire::upstream::key::for_tcp_puts;
 use std::rc::Rc;
 
 /// The time of the simulation, in nanoseconds: a step is a millisecond.
@@ -55,7 +58,7 @@ pub fn spawn(w: &World, index: usize, shape: Shape, config: *mut ucp_config_t) -
         (*worker.cast::<Worker>()).failover.set_clock(clock);
     }
     let region = vec![0u64; (CONSTANT + SLOTS + WORDS) / 8].into_boxed_slice();
-    let (memh, key) = export(context, &region);
+    let (memh, mut key) = export(context, &region);
     // SAFETY: a live worker, out parameters of ours; the address has this length.
     let address = unsafe {
         let (mut at, mut len) = (null_mut(), 0);
@@ -63,6 +66,14 @@ pub fn spawn(w: &World, index: usize, shape: Shape, config: *mut ucp_config_t) -
         let bytes = core::slice::from_raw_parts(at.cast::<u8>(), len).to_vec();
         ucp_worker_release_address(worker, at);
         bytes
+    };
+    let address = match w.upstream.get() {
+        Some(_) => {
+            key = for_tcp_puts(Release::Unknown).to_vec();
+            // SAFETY: a live worker.
+            upstream_address(w, unsafe { &*worker.cast::<Worker>() })
+        }
+        None => address,
     };
     let process = Rc::new(Process {
         index,
@@ -112,6 +123,29 @@ pub fn spawn(w: &World, index: usize, shape: Shape, config: *mut ucp_config_t) -
         );
     }
     process
+}
+
+/// The address of a worker as upstream would write it, in some releases.
+fn upstream_address(w: &World, worker: &Worker) -> Vec<u8> {
+    /// Version 1, with a uuid.
+    const HEAD: u8 = 0x20;
+    /// In a device's second byte: it is the last one. Behind its name a transport has so many bytes of figures.
+    const LAST: u8 = 0x80;
+    const FIGURES: usize = 18;
+    let mut out = vec![HEAD];
+    out.extend_from_slice(&worker.uuid.to_le_bytes());
+    let mut at = out.len();
+    put_devices(&worker.upstream_offers(), Place::Blob, &[], &mut out);
+    let release = w.rng.pick(&[None, Some(16), Some(22)]);
+    if let Some(release) = release {
+        while out[at + 1] & LAST == 0 {
+            at += 2 + usize::from(out[at + 1] & 0x1f) + FIGURES;
+            at += 1 + usize::from(out[at] & 0x3f);
+        }
+        out[at + 1] &= !LAST;
+        out.extend_from_slice(&[LAST | (release % 16), LAST]);
+    }
+    out
 }
 
 /// Maps `length` bytes of memory.
@@ -227,7 +261,8 @@ pub fn progress(w: &World, p: &Process) -> u32 {
 /// Opens an endpoint from one process to another.
 pub fn connect(w: &World, p: &Process, peer: &Process) -> Rc<End> {
     let failover = w.failover.get().is_some_and(|all| all || w.rng.chance(70));
-    let watched = failover || w.rng.chance(80);
+    let watched = w.upstream.get();
+    let watched = watched.unwrap_or_else(|| failover || w.rng.chance(80));
     let end = Rc::new(End {
         number: w.ends.borrow().len(),
         process: p.index,

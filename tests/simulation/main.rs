@@ -8,7 +8,8 @@
 //! request leaks.
 //!
 //! `SIM_SEEDS=100000` runs more seeds, `SIM_FIRST=n` begins elsewhere, `SIM_SEED=n` runs one and prints
-//! its trace, with the library's log if `UCX_LOG_LEVEL=trace`.
+//! its trace, with the library's log if `UCX_LOG_LEVEL=trace`. `SIM_UPSTREAM_SEEDS` and `SIM_UPSTREAM_SEED` are for processes that
+//! take each other for upstream's.
 
 #[path = "../../src/ucs/test_rng.rs"]
 #[allow(dead_code)] // for other tests
@@ -34,6 +35,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Seeds of an ordinary test run.
 const SEEDS: u64 = 5_000;
+const UPSTREAM_SEEDS: u64 = 2_000;
 /// Faults that one run of the test lists.
 const SHOWN: usize = 50;
 
@@ -183,6 +185,31 @@ fn seeds_with_a_failure_beside_failover_lose_no_message() {
     }
 }
 
+/// Between processes that take each other for upstream's, too.
+#[test]
+fn seeds_in_the_dialect_of_upstream_keep_the_promises() {
+    set_up();
+    if let Some(seed) = number("SIM_UPSTREAM_SEED") {
+        let outcome = one_with(seed, Plot::Upstream, Mischief::None, true);
+        println!("{}", outcome.trace);
+        assert_eq!(outcome.fault, None, "seed {seed}");
+        return;
+    }
+    let mut ended = 0;
+    for seed in 0..number("SIM_UPSTREAM_SEEDS").unwrap_or(UPSTREAM_SEEDS) {
+        let outcome = one_with(seed, Plot::Upstream, Mischief::None, false);
+        ended += outcome.ended;
+        if let Some(fault) = outcome.fault {
+            println!(
+                "{}",
+                one_with(seed, Plot::Upstream, Mischief::None, true).trace
+            );
+            panic!("seed {seed}: {fault}; SIM_UPSTREAM_SEED={seed} runs it again");
+        }
+    }
+    println!("{ended} operations");
+}
+
 /// The ledger is no decoration: a network that breaks one promise is noticed soon.
 #[test]
 fn a_network_that_cheats_is_noticed() {
@@ -194,7 +221,10 @@ fn a_network_that_cheats_is_noticed() {
         Mischief::Damage,
         Mischief::Forget,
     ] {
-        let noticed = (0..200).find(|seed| one(*seed, mischief, false).fault.is_some());
-        assert!(noticed.is_some(), "{mischief:?} goes unnoticed");
+        for plot in [Plot::Any, Plot::Upstream] {
+            let is_noticed = |seed: &u64| one_with(*seed, plot, mischief, false).fault.is_some();
+            let noticed = (0..200).find(is_noticed);
+            assert!(noticed.is_some(), "{mischief:?} goes unnoticed in {plot:?}");
+        }
     }
 }

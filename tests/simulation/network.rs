@@ -7,13 +7,14 @@
 
 use crate::test_rng::TestRng;
 use crate::transport::SimIface;
+use crate::world::world;
 use core::cell::{Cell, RefCell};
 use ferrucx::sys::{process, vm_rw};
 use ferrucx::ucs::{Result, Status};
 use ferrucx::uct::api::{Completion, Posted};
 use ferrucx::uct::base::iface::{EpBox, IfaceBox};
 use ferrucx::uct::base::pending::{PendingGroup, PendingQueue};
-use ferrucx::uct::internal::EpochGuard;
+use ferrucx::uct::internal::{EpochGuard, UpstreamEvent, UpstreamMessage};
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
@@ -84,6 +85,8 @@ pub struct Content {
     pub put: Option<Put>,
     /// Id and body.
     pub message: Option<(u8, Vec<u8>)>,
+    /// The message is one of upstream's.
+    pub is_upstream: bool,
 }
 
 /// Bytes for memory that was registered with a key.
@@ -157,6 +160,10 @@ pub struct Link {
     silent: Cell<bool>,
     /// When the endpoint learns that the link is broken.
     fails_at: Cell<Option<u64>>,
+    /// It has carried messages of upstream's, whose receiver learns of its end.
+    has_upstream: Cell<bool>,
+    /// Nothing more is sent.
+    has_ended: Cell<bool>,
     flushes: RefCell<Vec<(u64, Completion)>>,
 }
 
@@ -169,6 +176,8 @@ pub struct Network {
     refused: Cell<bool>,
     /// Whose interfaces are being opened.
     pub opening: Cell<(usize, Shape)>,
+    /// The node that an endpoint of upstream's dialect is being made to.
+    pub dialled: Cell<Option<u64>>,
     nodes: RefCell<Vec<Rc<Node>>>,
     links: RefCell<Vec<Rc<Link>>>,
     next_link: Cell<u64>,
@@ -207,6 +216,7 @@ impl Network {
             now: Cell::new(0),
             refused: Cell::new(false),
             opening: Cell::new((0, shape)),
+            dialled: Cell::new(None),
             nodes: RefCell::new(Vec::new()),
             links: RefCell::new(Vec::new()),
             next_link: Cell::new(1),
@@ -290,6 +300,10 @@ impl Network {
     /// The interface closes: whoever is linked to it learns it.
     pub fn close(&self, node: &Node) {
         node.open.set(false);
+        for link in self.links.borrow().iter() {
+            let ends = link.from.number == node.number;
+            link.has_ended.set(link.has_ended.get() || ends);
+        }
         self.break_links(|l| l.to.number == node.number);
     }
 
@@ -314,6 +328,8 @@ impl Network {
             broken: Cell::new(gone),
             silent: Cell::new(false),
             fails_at: Cell::new(gone.then(|| self.soon())),
+            has_upstream: Cell::new(false),
+            has_ended: Cell::new(false),
             flushes: RefCell::new(Vec::new()),
         });
         if self.silent.get().is_some_and(|device| link.is_by(device)) {
@@ -340,6 +356,7 @@ impl Network {
         for link in self.links.borrow().iter().filter(|l| which(l)) {
             let kept = self.rng.below(link.queue.borrow().len() + 1);
             link.queue.borrow_mut().truncate(kept);
+            link.has_ended.set(true);
             if !link.broken.replace(true) && !link.ep.get().is_null() {
                 link.fails_at.set(Some(self.soon()));
             }
@@ -421,6 +438,7 @@ impl Network {
         self.finish_later(node)
             + self.tell_failures(node)
             + self.hand_over(node)
+            + self.tell_ends(node)
             + self.call_waiting(node)
     }
 
@@ -532,6 +550,23 @@ impl Network {
             // SAFETY: open, so alive.
             let face = unsafe { &*node.face.get() };
             let len = bytes.len();
+            if packet.content.is_upstream {
+                let message = UpstreamMessage {
+                    id,
+                    body: &memory[skew..],
+                    connection: link.number,
+                    device: Some(&[link.from.device as u8]),
+                    key: None,
+                };
+                let taken = face
+                    .base
+                    .internal
+                    .upstream(&UpstreamEvent::Message(message));
+                if let Err(e) = taken {
+                    world().fault(format!("message {id} of upstream's is refused: {e}"));
+                }
+                continue;
+            }
             let before = node.sender.replace(Some(link.from.number));
             // SAFETY: `len` readable bytes for the time of the call.
             unsafe {
@@ -542,6 +577,26 @@ impl Network {
             node.sender.set(before);
         }
         count
+    }
+
+    /// A link that upstream's messages came by has ended, with all of them handed over.
+    fn tell_ends(&self, node: &Node) -> u32 {
+        let ended = self.links_of(|l| {
+            let is_over = l.has_ended.get() && l.queue.borrow().is_empty();
+            l.to.number == node.number && is_over && l.has_upstream.take()
+        });
+        for link in &ended {
+            if node.open.get() {
+                let closed = UpstreamEvent::Closed {
+                    connection: link.number,
+                    key: None,
+                };
+                // SAFETY: open, so alive.
+                let face = unsafe { &*node.face.get() };
+                assert_eq!(face.base.internal.upstream(&closed), Ok(()));
+            }
+        }
+        ended.len() as u32
     }
 
     fn take_packet(&self, link: &Link) -> Option<Packet> {
@@ -602,9 +657,11 @@ impl Link {
         (self.from.number, self.to.number) == (from, to)
     }
 
-    /// Whether it is between these nodes and broken, and its endpoint has not learned of it.
+    /// Whether it is between these nodes and broken, and its endpoint has not learned of it, or who gets upstream's messages
+    /// by it.
     fn is_breaking_between(&self, a: u64, b: u64) -> bool {
-        (self.leads(a, b) || self.leads(b, a)) && self.fails_at.get().is_some()
+        let is_ending = self.broken.get() && self.has_upstream.get();
+        (self.leads(a, b) || self.leads(b, a)) && (self.fails_at.get().is_some() || is_ending)
     }
 
     /// Whether it leads to another process, from or to a device.
@@ -681,6 +738,8 @@ impl Link {
             };
             count.set(count.get() + 1);
         }
+        self.has_upstream
+            .set(self.has_upstream.get() || content.is_upstream);
         let due = net.now.get() + net.rng.below(net.weather.delay + 1) as u64;
         self.queue.borrow_mut().push_back(Packet {
             due,
@@ -696,6 +755,7 @@ impl Link {
             let content = Content {
                 put: Some(put),
                 message: None,
+                is_upstream: false,
             };
             self.send(net, content);
             number = self.sent.get();

@@ -45,6 +45,9 @@ pub enum Plot {
     Any,
     /// An endpoint fails while messages come from its peer by another one, which uses failover.
     FailureBesideFailover,
+    /// Processes that take each other for upstream's. It has no word for the end of an endpoint by worker address, other than the
+    /// end of its connection: so all are closed at the end, and where connections break, two processes have one.
+    Upstream,
 }
 
 /// Runs one seed.
@@ -91,7 +94,7 @@ pub fn run(seed: u64, plot: Plot, mischief: Mischief, traced: bool) -> Outcome {
     let count = rng.between(2, 4);
     let is_any = plot == Plot::Any;
     let over_network = rng.chance(40) || !is_any;
-    let failover = over_network && rng.chance(40) || !is_any;
+    let failover = is_any && over_network && rng.chance(40) || plot == Plot::FailureBesideFailover;
     let trouble = match is_any && failover && rng.chance(70) {
         true => Trouble {
             force_close: false,
@@ -104,6 +107,7 @@ pub fn run(seed: u64, plot: Plot, mischief: Mischief, traced: bool) -> Outcome {
     let shape = |rng: &TestRng| {
         let devices = match failover {
             true => rng.between(2, 3),
+            false if plot == Plot::Upstream && trouble.resets => 1,
             false if over_network => rng.between(1, 3),
             false => 0,
         };
@@ -125,6 +129,9 @@ pub fn run(seed: u64, plot: Plot, mischief: Mischief, traced: bool) -> Outcome {
         "seed {seed}: {count} processes, {weather:?}, {trouble:?}"
     );
     w.failover.set(failover.then_some(trouble.link.is_some()));
+    if plot == Plot::Upstream {
+        w.upstream.set(Some(rng.chance(80)));
+    }
     let config = configure(&w);
     let alike = rng.chance(50);
     for index in 0..count {
@@ -135,7 +142,7 @@ pub fn run(seed: u64, plot: Plot, mischief: Mischief, traced: bool) -> Outcome {
     }
     net.mischief.set(mischief);
     match plot {
-        Plot::Any => live(&w, trouble),
+        Plot::Any | Plot::Upstream => live(&w, trouble),
         Plot::FailureBesideFailover => fail_beside_failover(&w),
     }
     settle(&w, "the program");
@@ -193,8 +200,9 @@ fn configure(w: &World) -> *mut ucp_config_t {
     // SAFETY: an out parameter of ours.
     let read = unsafe { ucp_config_read(null(), null(), &mut config) };
     assert_eq!(read, UCS_OK);
-    for (name, choice) in values {
-        let value = w.rng.pick(choice);
+    let drawn = values.map(|(name, choice)| (name, w.rng.pick(choice)));
+    let peers = w.upstream.get().map(|_| ("UPSTREAM_PEERS", "y"));
+    for (name, value) in drawn.into_iter().chain(peers) {
         note!(w, "UCX_{name}={value}");
         let [name, value] = [name, value].map(|s| CString::new(s).expect("no zero in it"));
         // SAFETY: a configuration that was just read, C strings.
@@ -279,7 +287,8 @@ fn disturb(w: &World, trouble: Trouble) {
             w.net.kill(a);
         }
     } else if trouble.resets && a != b {
-        reset(w, a, b, w.rng.chance(50).then(|| w.rng.below(3)));
+        let by_device = w.upstream.get().is_none() && w.rng.chance(50);
+        reset(w, a, b, by_device.then(|| w.rng.below(3)));
     }
 }
 
@@ -299,6 +308,10 @@ fn act(w: &World, process: usize, force_close: bool) {
     let ends = life::open_ends(w, process);
     if ends.is_empty() || ends.len() < 5 && w.rng.chance(8) {
         let peer = w.process(w.rng.below(w.processes.borrow().len()));
+        // To itself a worker always speaks its own dialect.
+        if w.upstream.get().is_some() && peer.index == process {
+            return;
+        }
         // A process does not know that another is dead.
         life::connect(w, &p, &peer);
         return;
@@ -321,6 +334,7 @@ fn act(w: &World, process: usize, force_close: bool) {
         91 => calls::flush(w, &p, None),
         92 => calls::fence(w, &p),
         93..=97 => free_some(w, process),
+        _ if w.upstream.get().is_some() => {}
         _ => life::close(w, end, force_close && w.rng.chance(60)),
     }
 }

@@ -14,8 +14,9 @@ use ferrucx::uct::base::iov::Iov;
 use ferrucx::uct::base::md::{ComponentHandle, DynMd, MemoryNumber};
 use ferrucx::uct::base::params::{EpParams, GivenAddress, IfaceParams};
 use ferrucx::uct::base::worker::WorkerHandle;
-use ferrucx::uct::internal::{EpochGuard, InternalIface};
+use ferrucx::uct::internal::{EpochGuard, InternalIface, UpstreamWay};
 use ferrucx::uct::local::{self, ProcessName};
+use ferrucx::wire::upstream::address::{Entry, Offer};
 use std::rc::Rc;
 
 /// What a context of a simulated process is made on.
@@ -226,6 +227,10 @@ pub struct SimIface(Rc<Node>);
 
 pub struct SimEp(Rc<Link>);
 
+/// The transport's name in addresses of upstream's, and what it can do there: all but puts.
+const UPSTREAM: u16 = 0x19cf;
+const MESSAGES_ONLY: u32 = 0x23_0301;
+
 /// Bytes of an interface address: the node's number.
 const ADDRESS: usize = 8;
 
@@ -236,6 +241,17 @@ const GUARD_BYTE: u8 = 0xa7;
 impl SimEp {
     /// Sends what `fill` writes into room for `limit` bytes.
     fn post(&self, id: u8, limit: usize, fill: impl FnOnce(*mut u8) -> usize) -> Result<usize> {
+        self.post_as(false, id, limit, fill)
+    }
+
+    /// The same in one of both dialects.
+    fn post_as(
+        &self,
+        is_upstream: bool,
+        id: u8,
+        limit: usize,
+        fill: impl FnOnce(*mut u8) -> usize,
+    ) -> Result<usize> {
         let net = network();
         let goes = self.0.admit(&net)?;
         let mut bytes = vec![GUARD_BYTE; limit + GUARD];
@@ -250,6 +266,7 @@ impl SimEp {
             let content = Content {
                 put: None,
                 message: Some((id, bytes)),
+                is_upstream,
             };
             self.0.send(&net, content);
         }
@@ -383,7 +400,8 @@ impl Iface for SimIface {
     fn ep_create(face: &IfaceBox<Self>, params: &EpParams) -> Result<SimEp> {
         let net: Rc<Network> = network();
         let number = params.iface.and_then(|iface| iface.bytes());
-        let number = u64::from_le_bytes(number.ok_or(Status::INVALID_PARAM)?);
+        let number = number.map(u64::from_le_bytes).or(net.dialled.take());
+        let number = number.ok_or(Status::INVALID_PARAM)?;
         let to = net.node(number).ok_or(Status::UNREACHABLE)?;
         Ok(SimEp(net.link(&face.tl.0, to)))
     }
@@ -513,6 +531,7 @@ impl InternalIface for SimIface {
         let content = Content {
             put: Some(SimEp::gathered(iov, remote)?),
             message: Some((id, told.to_vec())),
+            is_upstream: false,
         };
         of(ep).0.put_notify(&network(), content, comp)
     }
@@ -532,6 +551,43 @@ impl InternalIface for SimIface {
 
     fn is_connected(face: &IfaceBox<Self>, identity: u64) -> bool {
         network().is_linked(&face.tl.0, identity)
+    }
+
+    fn upstream_offer(face: &IfaceBox<Self>) -> Option<Offer> {
+        let node = &face.tl.0;
+        let takes = node.shape.devices > 0 && face.base.internal.on_upstream.get().is_some();
+        takes.then(|| Offer {
+            transport: UPSTREAM,
+            device: vec![node.device as u8],
+            iface: node.number.to_le_bytes().to_vec(),
+            overhead: 1e-7,
+            bandwidth: 1e10,
+            latency: 1e-6 * (1 + node.device) as f32,
+            flags: MESSAGES_ONLY,
+        })
+    }
+
+    fn upstream_reach(face: &IfaceBox<Self>, entry: &Entry<'_>) -> Option<UpstreamWay> {
+        let reaches = entry.transport == UPSTREAM && face.tl.0.role == Role::Messages;
+        reaches.then(|| UpstreamWay {
+            is_new: false,
+            is_far: entry.device != [face.tl.0.device as u8],
+            latency: entry.latency,
+        })
+    }
+
+    fn upstream_connect(face: &IfaceBox<Self>, entry: &Entry<'_>) -> Result<uct_ep_h> {
+        let number = entry.iface.try_into().map(u64::from_le_bytes);
+        network().dialled.set(number.ok());
+        EpBox::create_unconnected(face, |_| ()).map(|(ep, ())| ep)
+    }
+
+    fn upstream_send(ep: &EpBox<Self>, id: u8, pack: Pack) -> Result<usize> {
+        let fill = |to: *mut u8| {
+            // SAFETY: room for `max_bcopy` bytes.
+            unsafe { pack.pack_into(to) }
+        };
+        of(ep).post_as(true, id, of(ep).0.from.shape.max_bcopy, fill)
     }
 
     fn get_guarded(

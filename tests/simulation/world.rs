@@ -188,6 +188,9 @@ pub struct World {
     pub depth: Cell<u32>,
     /// Endpoints use failover: some, or all.
     pub failover: Cell<Option<bool>>,
+    /// Processes take each other for upstream's; whether their endpoints have error handling, which has to be the same at
+    /// both ends.
+    pub upstream: Cell<Option<bool>>,
     pub link_losses: Cell<usize>,
     /// Callbacks do nothing of their own any more.
     pub calm_down: Cell<bool>,
@@ -232,6 +235,7 @@ impl World {
             trace: traced.then(|| RefCell::new(Vec::new())),
             depth: Cell::new(0),
             failover: Cell::new(None),
+            upstream: Cell::new(None),
             link_losses: Cell::new(0),
             calm_down: Cell::new(false),
             disturbed: Cell::new(false),
