@@ -147,6 +147,8 @@ pub struct Control {
 pub struct UpstreamControl {
     pub id: u8,
     pub bytes: Vec<u8>,
+    /// How often it is still to be sent.
+    pub times: Cell<u64>,
 }
 
 impl UpstreamControl {
@@ -155,12 +157,20 @@ impl UpstreamControl {
         let mut w = Writer::new(&mut bytes);
         header.encode(&mut w);
         w.bytes(rest);
-        UpstreamControl { id, bytes }
+        UpstreamControl {
+            id,
+            bytes,
+            times: Cell::new(1),
+        }
     }
 
-    /// Sends it.
+    /// Sends it, as often as it is to be sent and there is room.
     pub fn send(&self, ep: &Ep) -> Result<()> {
-        ep.lane().control_as(self.id, &self.bytes)
+        while let Some(left) = self.times.get().checked_sub(1) {
+            ep.lane().control_as(self.id, &self.bytes)?;
+            self.times.set(left);
+        }
+        Ok(())
     }
 }
 
@@ -191,7 +201,7 @@ pub struct Ep {
     /// What a process of upstream's calls the remote endpoint, once it has told.
     upstream_id: Cell<Option<u64>>,
     /// Accesses of such a process that are to be confirmed then.
-    unconfirmed: Cell<u32>,
+    unconfirmed: Cell<u64>,
     /// Its number among the endpoints between two workers; see `Pairing`.
     pub serial: Cell<u32>,
     address: OnceCell<Rc<Address>>,
@@ -225,6 +235,8 @@ pub struct Ep {
     pending_send: UnsafeCell<PendingSend>,
     /// The number of queued replies that was last reported to the transport.
     reported_replies: Cell<usize>,
+    /// The transport wanted no more of them when it was asked last.
+    has_full_replies: Cell<bool>,
     connection: Cell<Connection>,
     /// The peer is a process of upstream UCX: messages are in its format.
     upstream: Cell<bool>,
@@ -300,6 +312,7 @@ impl Ep {
                 ep: None,
             }),
             reported_replies: Cell::new(0),
+            has_full_replies: Cell::new(false),
             connection: Cell::new(Connection::Unconnected),
             upstream: Cell::new(false),
             upstream_puts: Cell::new(false),
@@ -642,15 +655,22 @@ impl Ep {
         let count = self.send_queue.replies();
         let before = self.reported_replies.replace(count);
         if count != before && self.is_connected() {
-            let ep = self.lane().ep;
-            // SAFETY: a live transport endpoint of ours.
-            unsafe {
-                (base_of((*ep).iface).internal.ops.replies_queued)(
-                    ep,
-                    count as isize - before as isize,
-                )
-            };
+            self.report_more_replies(count as isize - before as isize);
         }
+    }
+
+    /// Returns whether the transport wants no more requests to be answered.
+    fn report_more_replies(&self, change: isize) -> bool {
+        let ep = self.lane().ep;
+        // SAFETY: a live transport endpoint of ours.
+        let is_full = unsafe { (base_of((*ep).iface).internal.ops.replies_queued)(ep, change) };
+        self.has_full_replies.set(is_full);
+        is_full
+    }
+
+    /// Whether so many replies wait that a request of the peer has to wait before it is handled.
+    pub fn has_full_replies(&self) -> bool {
+        self.has_full_replies.get() && self.is_connected() && self.report_more_replies(0)
     }
 
     /// Sends the queues of other loopback endpoints that were deferred while this one was sending.

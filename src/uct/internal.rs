@@ -139,8 +139,11 @@ pub trait InternalIface: Iface {
     fn release(face: &IfaceBox<Self>, address: usize) {}
 
     /// The number of queued replies to the peer has changed. A transport that supports it stops receiving from a peer
-    /// that requests replies and does not read them.
-    fn replies_queued(ep: &EpBox<Self>, change: isize) {}
+    /// that requests replies and does not read them. Returns whether none are to be added for requests that come by other
+    /// connections, as upstream's may.
+    fn replies_queued(ep: &EpBox<Self>, change: isize) -> bool {
+        false
+    }
 
     /// What worker addresses tell upstream UCX of this interface, if it accepts connections of it.
     fn upstream_offer(face: &IfaceBox<Self>) -> Option<Offer> {
@@ -314,7 +317,8 @@ impl Internal {
         }
     }
 
-    /// Something has come of upstream UCX: calls `on_upstream`. An error ends the connection.
+    /// Something has come of upstream UCX: calls `on_upstream`. An error ends the connection, but for `NO_RESOURCE`: the
+    /// message is to come again with the next progress.
     pub fn upstream(&self, event: &UpstreamEvent<'_>) -> Result<()> {
         match self.on_upstream.get() {
             // SAFETY: set together with its argument, which outlives the interface.
@@ -571,7 +575,7 @@ pub struct InternalOps {
     /// `InternalIface::release`.
     pub release: unsafe fn(uct_iface_h, usize),
     /// `InternalIface::replies_queued`.
-    pub replies_queued: unsafe fn(uct_ep_h, isize),
+    pub replies_queued: unsafe fn(uct_ep_h, isize) -> bool,
     /// `InternalIface::upstream_offer`.
     pub upstream_offer: unsafe fn(uct_iface_h) -> Option<Offer>,
     /// `InternalIface::upstream_reach`.
@@ -746,7 +750,7 @@ unsafe extern "C" fn upstream_send<I: InternalIface>(
     table::length(table::pack(cb, arg).and_then(|pack| I::upstream_send(ep, id, pack)))
 }
 
-unsafe fn replies_queued<I: InternalIface>(ep: uct_ep_h, change: isize) {
+unsafe fn replies_queued<I: InternalIface>(ep: uct_ep_h, change: isize) -> bool {
     // SAFETY: by the caller's promise.
-    I::replies_queued(unsafe { EpBox::<I>::from_c(ep) }, change);
+    I::replies_queued(unsafe { EpBox::<I>::from_c(ep) }, change)
 }

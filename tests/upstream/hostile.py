@@ -10,6 +10,8 @@ not as it should be ends the process with status 1.
 import socket
 import struct
 import sys
+import threading
+import time
 
 GREETING = struct.pack("<Q", 0xCAFEBABE12345678)
 # A flush is a put without data.
@@ -23,6 +25,8 @@ TCP = 0x19CF
 PUT_KEY = struct.pack("<QBB", 1, 0, 0)
 PATIENCE = 10
 MOST = (1 << 64) - 1
+# Messages whose answers are not read, how long it takes at most until no more are taken, and what may wait of them.
+UNREAD, UNREAD_SECONDS, UNREAD_KIB = 200000, 5, 9216
 
 
 def words(*numbers):
@@ -148,16 +152,22 @@ class Hostile:
         self.address = b"\x20" + words(0x1234) + device + transport
         self.out.message(WIREUP, struct.pack("<BBHQQ", ASKS, 0, 0, self.endpoint, 0) + self.address)
         opened, _ = listening.accept()
-        self.back = Connection(opened=opened)
-        if self.back.take(8) != GREETING:
-            raise Wrong("no greeting")
-        self.back.expect(CONNECTION)
-        self.back.message(CONNECTION, struct.pack("<I", ACK))
+        self.back = self.accepted(opened)
         reply = self.back.expect(WIREUP)
         self.ep, mine = struct.unpack_from("<QQ", reply, 4)
         if reply[0] != 2 or mine != self.endpoint:
             raise Wrong(f"the reply is {reply.hex()}")
         self.before = self.control.ask("memory")
+
+    @staticmethod
+    def accepted(opened):
+        """A connection that the victim has opened."""
+        connection = Connection(opened=opened)
+        if connection.take(8) != GREETING:
+            raise Wrong("no greeting")
+        connection.expect(CONNECTION)
+        connection.message(CONNECTION, struct.pack("<I", ACK))
+        return connection
 
     def connect(self):
         return Connection(to=self.worker, listener=self.listener)
@@ -202,6 +212,7 @@ class Hostile:
         self.eager_parts()
         self.announced()
         self.overtaking()
+        self.unread()
         self.death()
         self.check(int(self.control.ask("resident")[0]) < self.resident + 65536, "the memory of the process has grown")
 
@@ -410,6 +421,69 @@ class Hostile:
         self.out.message(SYNC_ACK, sync[16:24] + b"\0")
         self.check(self.control.received(0) == bytes(8), "a synchronous send is not over")
         self.before = self.control.ask("memory")
+
+    def unread(self):
+        """Answers that are not read, of messages before the one that names the remote endpoint and behind it. None is lost, and those that
+        wait are limited."""
+        own = self.listener[0]
+        listening = socket.socket()
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        listening.bind((own, 0))
+        listening.listen()
+        listening.settimeout(PATIENCE)
+        mine, uuid, start = 0x9999, words(0x1237), self.memory
+        device = bytes([0, 6 | 0x80, 0, socket.AF_INET]) + socket.inet_aton(own)
+        transport = struct.pack("<HfffI", TCP, 5e-5, 1e9, 3e-5, 0x230301) + bytes([2 | 0x80]) + struct.pack(">H", listening.getsockname()[1])
+        self.control.ask(f"connect {(bytes([0x20]) + uuid + device + transport).hex()}")
+        back = self.accepted(listening.accept()[0])
+        ep, = struct.unpack_from("<Q", back.expect(WIREUP), 4)
+        word = bytes.fromhex(self.before[1])[64:72]
+        put, get = (PUT, words(start, ep) + bytes(4) + word), (GET, words(start, 8, ep, 71) + bytes(4))
+        resident = int(self.control.ask("resident")[0])
+
+        def unread(name, connection, message, answer, count):
+            """Sends so many messages while no answer is read."""
+            print(f"attack unread {name}", flush=True)
+            data = connection.frame(*message) * count
+            sender = threading.Thread(target=lambda: connection.socket.sendall(data))
+            connection.socket.settimeout(60)
+            sender.start()
+            end, before, taken = time.monotonic() + UNREAD_SECONDS, -1, 0
+            while sender.is_alive() and before != taken and time.monotonic() < end:
+                sender.join(0.3)
+                before, taken = taken, int(self.control.ask("resident")[0]) - resident
+            self.check(taken < UNREAD_KIB, f"{taken} KiB of answers wait")
+            for _ in range(count):
+                back.expect(answer)
+            sender.join()
+            self.check(connection.survives(), "the connection has ended")
+
+        self.out.send(self.out.frame(*put) * UNREAD)
+        self.check(self.out.survives(), "the connection has ended")
+        self.out.message(WIREUP, struct.pack("<BBHQQ", ANSWER, 0, 0, mine, ep) + bytes([0x20]) + uuid + b"\xff")
+        self.check(self.out.survives(), "the connection has ended")
+        print("attack unread confirmations of puts before the answer", flush=True)
+        taken = int(self.control.ask("resident")[0]) - resident
+        self.check(taken < UNREAD_KIB, f"{taken} KiB of answers wait")
+        sync = back.expect(SYNC)
+        for _ in range(UNREAD):
+            back.expect(COMPLETION)
+        self.out.message(SYNC_ACK, sync[16:24] + b"\0")
+        self.check(self.control.received(0) == bytes(8), "a synchronous send is not over")
+        unread("gets", self.connect(), get, GET_REPLY, UNREAD)
+        unread("confirmations of puts", self.connect(), put, COMPLETION, UNREAD)
+        adds = (ATOMIC, words(start, ep, 72) + bytes([8, 0]) + words(0))
+        unread("atomics", self.connect(), adds, ATOMIC_REPLY, UNREAD)
+        self.dropped("nothing more")
+
+        # Checks of endpoints that are not there may go without an answer: who asks asks again.
+        print("attack unread answers to checks", flush=True)
+        check = (WIREUP, struct.pack("<BBHQQ", CHECK, 0, 0, mine, ep ^ 1) + bytes([0x20]) + uuid + device + transport[:18] + bytes([0xC3]) + transport[18:])
+        self.out.send(self.out.frame(*check) * UNREAD)
+        self.check(self.out.survives(), "the connection has ended")
+        taken = int(self.control.ask("resident")[0]) - resident
+        self.check(taken < UNREAD_KIB, f"{taken} KiB of answers wait")
+        self.check(back.expect(WIREUP)[0] == REMOVED, "no answer says that the endpoint is gone")
 
     def death(self):
         """It ends while its messages are coming: what waits for them ends too."""

@@ -14,6 +14,7 @@ use crate::wire::upstream::message::{
     ATS, Ack, COMPLETION, Completion, RTR, Rtr, SYNC_ACK, WIREUP, Wireup, WireupKind,
 };
 use crate::wire::upstream::{Process, Release};
+use core::cell::Cell;
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -112,8 +113,9 @@ impl Ep {
             let pairing = &self.worker().endpoints().pairing;
             pairing.pair(remote, self.id.get());
         }
-        for _ in 0..self.unconfirmed.take() {
-            self.confirm_to_upstream();
+        let times = self.unconfirmed.take();
+        if times > 0 {
+            self.post_confirmations(remote.id.0, times);
         }
     }
 
@@ -129,11 +131,15 @@ impl Ep {
     /// Tells the peer that an access of its is done.
     pub fn confirm_to_upstream(&self) {
         match self.upstream_id.get() {
-            Some(ep) => self.post(Task::upstream(COMPLETION, &Completion { ep }, &[])),
-            None => self
-                .unconfirmed
-                .set(self.unconfirmed.get().saturating_add(1)),
+            Some(ep) => self.post_confirmations(ep, 1),
+            None => self.unconfirmed.set(self.unconfirmed.get() + 1),
         }
+    }
+
+    fn post_confirmations(&self, ep: u64, times: u64) {
+        let message = UpstreamControl::new(COMPLETION, &Completion { ep }, &[]);
+        message.times.set(times);
+        self.post(Task::Upstream(Box::new(message)));
     }
 
     /// Holds back what is to be sent, or sends it.
@@ -198,6 +204,7 @@ impl Ep {
         Task::Upstream(Box::new(UpstreamControl {
             id: WIREUP,
             bytes: [&header.encode()[..], &address].concat(),
+            times: Cell::new(1),
         }))
     }
 }

@@ -103,18 +103,21 @@ pub fn atomic(ep: &Ep, req: Req) -> Result<TaskStep> {
     Ok(TaskStep::Done)
 }
 
-/// A message about memory. `INVALID_PARAM` for a malformed one, another status if it may not be done.
+/// A message about memory. `INVALID_PARAM` for a malformed one, `NO_RESOURCE` while too many answers wait, another status if it
+/// may not be done.
 pub fn on_message(w: &Core, id: u8, message: &[u8], connection: u64) -> Result<()> {
     const MALFORMED: Status = Status::INVALID_PARAM;
     match id {
         PUT => {
             let (h, body) = Put::split(message).ok_or(MALFORMED)?;
+            await_answers(w, h.ep)?;
             let region = region_at(w, h.address, body.len(), WRITE);
             target::write(w, region, h.address, body)?;
             confirm(w, h.ep);
         }
         GET => {
             let (h, _) = Get::split(message).ok_or(MALFORMED)?;
+            await_answers(w, h.ep)?;
             let length = usize::try_from(h.length).map_err(|_| MALFORMED)?;
             let region = region_at(w, h.address, length, READ);
             if region == 0 {
@@ -169,6 +172,9 @@ fn on_atomic(w: &Core, message: &[u8]) -> Option<Result<()>> {
         AtomicOperation::Simple(_) => 0,
     };
     let values = [number(value)?, swap];
+    if let Err(e) = await_answers(w, h.ep) {
+        return Some(Err(e));
+    }
     let region = region_at(w, h.address, size, WRITE);
     let before = match target::change(w, region, h.address, (op, h.size), values) {
         Ok(before) => before,
@@ -205,6 +211,15 @@ fn region_at(w: &Core, address: u64, length: usize, right: u8) -> u64 {
 fn refused(address: u64, length: usize) -> Status {
     ucs_error!("a peer's read of {length} bytes at {address:#x} is refused: no key gives it");
     Status::INVALID_ADDR
+}
+
+/// `NO_RESOURCE` while the answers to others that name this endpoint fill its queue: the request may have come by another
+/// connection than they go by.
+fn await_answers(w: &Core, id: u64) -> Result<()> {
+    match w.ep(id).is_some_and(Ep::has_full_replies) {
+        true => Err(Status::NO_RESOURCE),
+        false => Ok(()),
+    }
 }
 
 /// The endpoint of this worker that a message is for.

@@ -18,7 +18,7 @@ use crate::wire::upstream::message::{
 };
 use crate::{ucs_debug, ucs_error};
 
-/// Something has come of upstream UCX. An error ends the connection.
+/// Something has come of upstream UCX. An error ends the connection, but for `NO_RESOURCE`: the message comes again.
 pub fn on_event(worker: &Core, event: &UpstreamEvent<'_>) -> Result<()> {
     match event {
         UpstreamEvent::Message(

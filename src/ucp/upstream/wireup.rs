@@ -86,8 +86,14 @@ pub fn refuse_mode(ours: u8, theirs: u8) {
     );
 }
 
+/// Most endpoints whose last messages have no room yet while another is made for such an answer. Who gets none asks again.
+const DRAINING_MAX: usize = 1024;
+
 /// Tells a worker that asks for an endpoint that it is not there.
 fn tell_removed(worker: &Core, asker: u64, of: &Address, there: &[Entry<'_>]) {
+    if worker.endpoints().draining.borrow().len() >= DRAINING_MAX {
+        return;
+    }
     let messenger = Ep::hidden(worker, MadeBy::Peer);
     match connect::join(worker, &messenger, of, there) {
         Ok(()) => messenger.post(messenger.upstream_removed(asker)),

@@ -1,6 +1,7 @@
 //! The `tcp` endpoint: one user of the connection to its peer's interface. It checks the arguments and leaves the rest
 //! to the connection.
 
+use super::backpressure::Reading;
 use super::conn::Conn;
 use super::iface::{Face, TcpIface};
 use super::link;
@@ -157,13 +158,14 @@ impl TcpEp {
         f(&lane.ok_or(Status::NOT_CONNECTED)?)
     }
 
-    /// The number of queued replies to the peer has changed.
-    pub fn replies_queued(&self, face: &Face, change: isize) {
-        // An endpoint without connection has no replies.
-        let _ = self.with_any(|conn| {
+    /// The number of queued replies to the peer has changed. Returns whether nothing more is read of the peer.
+    pub fn replies_queued(&self, face: &TcpIface, change: isize) -> bool {
+        let is_off = self.with_any(|conn| {
             conn.replies_queued(face, change);
-            Ok(())
+            Ok(conn.is_open() && conn.rx.replies.reading(&face.replies) == Reading::Off)
         });
+        // An endpoint without connection has no replies.
+        is_off.unwrap_or(false)
     }
 
     pub fn status(&self) -> Result<()> {

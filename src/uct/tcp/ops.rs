@@ -251,8 +251,8 @@ impl InternalIface for TcpIface {
         true
     }
 
-    fn replies_queued(ep: &EpBox<Self>, change: isize) {
-        ep.replies_queued(ep.face(), change);
+    fn replies_queued(ep: &EpBox<Self>, change: isize) -> bool {
+        ep.replies_queued(ep.face(), change)
     }
 
     fn upstream_offer(face: &Face) -> Option<Offer> {

@@ -8,6 +8,7 @@ use super::super::rx::take_put;
 use super::super::rx_state::{Fate, PutIn, RxBuf};
 use super::frames::{self, Frame};
 use super::{Upstream, lane, link};
+use crate::ucs::Status;
 use crate::uct::internal::{UpstreamEvent, UpstreamMessage};
 use std::rc::Rc;
 
@@ -67,6 +68,11 @@ pub fn handle_frames(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u3
                 key: conn.upstream.as_ref().and_then(|u| u.key.get()),
             });
             let taken = face.base.internal.upstream(&message);
+            if taken == Err(Status::NO_RESOURCE) {
+                buf.start -= total;
+                face.hold(conn);
+                return Ok(count - 1);
+            }
             taken.map_err(|why| format!("message {id}, which is refused: {why}"))?;
             continue;
         }
