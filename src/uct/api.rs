@@ -36,6 +36,15 @@ pub const UNQUERIED: uct_iface_attr = {
     unsafe { core::mem::zeroed() }
 };
 
+/// The length, or the status in its place.
+#[inline]
+pub fn length(r: Result<usize>) -> isize {
+    match r {
+        Ok(n) => n as isize,
+        Err(e) => e.code() as isize,
+    }
+}
+
 /// A packing callback of the user: writes at most the transport's limit, and returns the length.
 #[derive(Clone, Copy)]
 pub struct Pack {
@@ -696,11 +705,10 @@ pub trait Iface: Sized + 'static {
     fn put_bcopy(ep: &EpBox<Self>, pack: Pack, remote: Remote) -> Result<usize> {
         Err(Status::UNSUPPORTED)
     }
-    /// As `am_bcopy`, where nothing stands in the way: the answer to the user. `None`: nothing was done, and `am_bcopy` has to
-    /// be called.
+    /// As `am_bcopy`, in the place of which it may be implemented: the answer to the user.
     #[inline(always)]
-    fn am_bcopy_now(ep: &EpBox<Self>, id: u8, pack: Pack) -> Option<isize> {
-        None
+    fn am_bcopy_code(ep: &EpBox<Self>, id: u8, pack: Pack, flags: u32) -> isize {
+        length(Self::am_bcopy(ep, id, pack, flags))
     }
     /// As `put_zcopy` of one block with a completion, where nothing stands in the way: the answer to the user. `None`:
     /// nothing was done, and `put_zcopy` has to be called.

@@ -11,7 +11,7 @@
 use crate::c::*;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
-use crate::uct::api::{Completion, Iface, Pack, Posted, Remote};
+use crate::uct::api::{Completion, Iface, Pack, Posted, Remote, length};
 pub use crate::uct::base::am::{Keep, Placing, ShortHandler};
 use crate::uct::base::copy::Payload;
 use crate::uct::base::iface::{EpBox, IfaceBox};
@@ -747,7 +747,7 @@ unsafe extern "C" fn upstream_send<I: InternalIface>(
 ) -> isize {
     // SAFETY: by the caller's promise.
     let ep = unsafe { EpBox::<I>::from_c(ep) };
-    table::length(table::pack(cb, arg).and_then(|pack| I::upstream_send(ep, id, pack)))
+    length(table::pack(cb, arg).and_then(|pack| I::upstream_send(ep, id, pack)))
 }
 
 unsafe fn replies_queued<I: InternalIface>(ep: uct_ep_h, change: isize) -> bool {

@@ -9,7 +9,7 @@ use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
 use crate::uct::api::{
     AtomicOp, AtomicWord, Completion, Iface, OldValue, Pack, Posted, Remote, UNQUERIED, Unpack,
-    WaitingRequest,
+    WaitingRequest, length,
 };
 use crate::uct::base::am::AM_IDS;
 use crate::uct::base::copy::{Payload, Room};
@@ -96,15 +96,6 @@ fn posted(r: Result<Posted>) -> ucs_status_t {
     }
 }
 
-/// The length, or the status in its place.
-#[inline]
-pub fn length(r: Result<usize>) -> isize {
-    match r {
-        Ok(n) => n as isize,
-        Err(e) => e.code() as isize,
-    }
-}
-
 #[inline]
 pub fn pack(cb: uct_pack_callback_t, arg: *mut c_void) -> Result<Pack> {
     cb.map(|cb| Pack { cb, arg }).ok_or(Status::INVALID_PARAM)
@@ -141,6 +132,13 @@ fn put_without_address<I: Iface>(ep: &EpBox<I>, len: usize, remote: Remote) -> u
 #[inline]
 fn foreign(id: u8) -> bool {
     id as usize >= AM_IDS
+}
+
+/// The answer where the id is not for users, or no function packs.
+#[cold]
+#[inline(never)]
+fn no_message() -> isize {
+    UCS_ERR_INVALID_PARAM as isize
 }
 
 /// The status of a flush while fragments of tagged messages wait for room.
@@ -208,11 +206,9 @@ ep_shim! { fn am_short_iov<I: Iface>(ep, id: u8, iov: *const uct_iov_t, count: u
 }}
 
 ep_shim! { fn am_bcopy<I: Iface>(ep, id: u8, cb: uct_pack_callback_t, arg: *mut c_void, flags: c_uint) -> isize {
-    if foreign(id) { return UCS_ERR_INVALID_PARAM as isize }
-    let Some(cb) = cb else { return UCS_ERR_INVALID_PARAM as isize };
-    let pack = Pack { cb, arg };
-    if let Some(answer) = I::am_bcopy_now(ep, id, pack) { return answer }
-    length(I::am_bcopy(ep, id, pack, flags))
+    if foreign(id) { return no_message() }
+    let Some(cb) = cb else { return no_message() };
+    I::am_bcopy_code(ep, id, Pack { cb, arg }, flags)
 }}
 
 ep_shim! { fn am_zcopy<I: Iface>(ep, id: u8, header: *const c_void, header_len: c_uint, iov: *const uct_iov_t, count: usize, flags: c_uint, comp: *mut uct_completion_t) -> ucs_status_t {

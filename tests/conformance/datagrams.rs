@@ -16,7 +16,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-const UD: Tl = Tl {
+pub const UD: Tl = Tl {
     component: "ib",
     transport: "ud_verbs",
     device: "fake0:1",

@@ -92,7 +92,7 @@ pub unsafe extern "C" fn unpack(arg: *mut c_void, data: *const c_void, len: usiz
 pub struct Ep(pub uct_ep_h);
 
 impl Ep {
-    fn ops(&self) -> &uct_iface_ops {
+    pub fn ops(&self) -> &uct_iface_ops {
         unsafe { &(*(*self.0).iface).ops }
     }
 

@@ -22,89 +22,158 @@ use crate::uct::ib::ops;
 use crate::uct::ib::wire::{HEADER_LEN, Header};
 use core::cell::{Cell, OnceCell, RefCell, UnsafeCell};
 use core::ops::Range;
-use core::ptr::{NonNull, null, null_mut};
+use core::ptr::{NonNull, null, null_mut, without_provenance};
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
 
 /// Most requests of a chain.
-pub const SLOTS: usize = 16;
+const SLOTS: usize = 16;
 /// So many requests in a row are posted at once.
 const AT_ONCE: u32 = 2;
 /// Bytes of a request's data, headers included.
 pub const DATA: usize = 112;
 const _: () = assert!(DATA <= SHORT);
 
-/// A request to send or write the data that stand here. It names the next one.
-#[repr(C)]
-pub struct Slot {
+/// A request to send or write the data of its slot. It names the next one.
+#[repr(C, align(256))]
+struct Prepared {
     request: ibv_send_wr,
     entry: ibv_sge,
-    data: [u8; DATA],
 }
 
+/// From one slot to the next. What is lent to the thread is counted in bytes, so that it says where the next slot is.
+const STEP: usize = size_of::<Prepared>();
+/// Bytes before the data of a slot, so that the payload of a message is aligned.
+const LEAD: usize = 16 - HEADER_LEN;
+const _: () = assert!(LEAD + DATA <= STEP);
+/// Most bytes of a message that may be packed in a slot, whichever it is. What is longer than `DATA` reaches into the data of
+/// slots behind it, which are not used, and into what follows the last.
+pub const PACKED: usize = 8256;
+
+/// The data of a slot.
+#[repr(C, align(16))]
+struct Data([u8; STEP]);
+const _: () = assert!(size_of::<Data>() == STEP);
+
+/// From a slot to its data.
+const TO_DATA: usize = (1 + SLOTS) * STEP + LEAD;
+
+/// The slots: that of requests which are posted at once, and those of requests that wait.
+#[repr(C)]
+struct Slots {
+    prepared: [Prepared; 1 + SLOTS],
+    data: [Data; 1 + SLOTS],
+    more: [u8; PACKED],
+}
+
+/// A place for a request and its data.
+#[derive(Clone, Copy)]
+pub struct Slot(NonNull<Prepared>);
+
 impl Slot {
+    #[inline(always)]
+    fn request(self) -> *mut ibv_send_wr {
+        // The first of it.
+        self.0.as_ptr().cast()
+    }
+
+    /// Where the data are.
+    #[inline(always)]
+    fn data(self) -> *mut u8 {
+        self.0.as_ptr().cast::<u8>().wrapping_add(TO_DATA)
+    }
+
+    /// Where the payload of a message without a word is.
+    #[inline(always)]
+    pub fn payload(self) -> *mut u8 {
+        self.data().wrapping_add(HEADER_LEN)
+    }
+
+    /// Its request has this opcode and so many bytes of data.
+    ///
+    /// # Safety
+    /// As `send`.
+    #[inline(always)]
+    unsafe fn set(self, opcode: u32, len: usize) {
+        let at = self.0.as_ptr();
+        // SAFETY: by the caller's promise.
+        unsafe { (*at).request.opcode = opcode };
+        // SAFETY: as above.
+        unsafe { (*at).entry.length = len as u32 };
+    }
+
     /// Makes it a message: a header, `word` if `HAS_WORD`, and `len` bytes of `payload`.
     ///
     /// # Safety
-    /// `payload` must be readable for `len` bytes, for which there must be room behind the rest.
+    /// The slot must be the owner's and not wait. `payload` must be readable for `len` bytes, for which there must be room
+    /// behind the rest.
     #[inline(always)]
     pub unsafe fn send<const HAS_WORD: bool>(
-        &mut self,
+        self,
         (header, word): (Header, u64),
         payload: *const u8,
         len: usize,
     ) {
         let before = HEADER_LEN + if HAS_WORD { size_of::<u64>() } else { 0 };
-        self.request.opcode = IBV_WR_SEND;
-        let data = self.data.as_mut_ptr();
-        // SAFETY: a slot has room for it.
-        unsafe { data.cast::<[u8; HEADER_LEN]>().write(header.encode()) };
+        // SAFETY: by the caller's promise.
+        unsafe { self.send_packed(header, before - HEADER_LEN + len) };
         if HAS_WORD {
-            let at = data.wrapping_add(HEADER_LEN).cast::<u64>();
-            // SAFETY: as above.
-            unsafe { at.write_unaligned(word) };
+            // SAFETY: a slot has room for it.
+            unsafe { self.payload().cast::<u64>().write_unaligned(word) };
         }
-        self.entry.length = (before + len) as u32;
         // Many messages have the word alone.
         if len != 0 {
             // SAFETY: by the caller's promise.
-            unsafe { copy_short_apart(payload, data.wrapping_add(before), len) };
+            unsafe { copy_short_apart(payload, self.data().wrapping_add(before), len) };
         }
+    }
+
+    /// Makes it a message of the `len` bytes that stand at `payload`.
+    ///
+    /// # Safety
+    /// The slot must be the owner's and not wait.
+    #[inline(always)]
+    pub unsafe fn send_packed(self, header: Header, len: usize) {
+        // SAFETY: by the caller's promise.
+        unsafe { self.set(IBV_WR_SEND, HEADER_LEN + len) };
+        // SAFETY: a slot has room for it.
+        unsafe {
+            self.data()
+                .cast::<[u8; HEADER_LEN]>()
+                .write(header.encode())
+        };
     }
 
     /// Makes it a write of `len` bytes of `src` to the peer's memory.
     ///
     /// # Safety
-    /// `src` must be readable for `len` bytes, which are at most `DATA`.
+    /// The slot must be the owner's and not wait. `src` must be readable for `len` bytes, which are at most `DATA`.
     #[inline(always)]
-    pub unsafe fn write(
-        &mut self,
-        (src, len): (*const u8, usize),
-        (remote_addr, rkey): (u64, u32),
-    ) {
-        self.request.opcode = IBV_WR_RDMA_WRITE;
-        self.request.wr.rdma = ibv_send_wr_rdma { remote_addr, rkey };
-        self.entry.length = len as u32;
+    pub unsafe fn write(self, (src, len): (*const u8, usize), (remote_addr, rkey): (u64, u32)) {
         // SAFETY: by the caller's promise.
-        unsafe { copy_short_apart(src, self.data.as_mut_ptr(), len) };
+        unsafe { self.set(IBV_WR_RDMA_WRITE, len) };
+        // SAFETY: as above.
+        unsafe { (*self.request()).wr.rdma = ibv_send_wr_rdma { remote_addr, rkey } };
+        // SAFETY: as above.
+        unsafe { copy_short_apart(src, self.data(), len) };
     }
 
     /// The request's id, and its flags beside that its data are inline.
+    ///
+    /// # Safety
+    /// The slot must be the owner's and not wait.
     #[inline(always)]
-    pub fn name(&mut self, id: u64, flags: u32) {
-        self.request.wr_id = id;
-        self.request.send_flags = IBV_SEND_INLINE | flags;
+    pub unsafe fn name(self, id: u64, flags: u32) {
+        // SAFETY: by the caller's promise.
+        unsafe { (*self.request()).wr_id = id };
+        // SAFETY: as above.
+        unsafe { (*self.request()).send_flags = IBV_SEND_INLINE | flags };
     }
 }
 
-/// From one slot to the next. What is lent to the thread is counted in bytes, so that it says where the next slot is.
-const STEP: usize = size_of::<Slot>();
-
 struct Requests {
-    slots: UnsafeCell<[Slot; SLOTS]>,
-    /// Of the request that is posted at once. It names no other.
-    single: UnsafeCell<Slot>,
+    slots: UnsafeCell<Slots>,
     /// To the queue pair of those that wait.
     poster: Cell<Poster>,
 }
@@ -150,24 +219,26 @@ impl DeferredWork for Shared {
 }
 
 impl Shared {
-    /// The slot of this number.
+    /// The slot of this number, for a request that waits.
     #[inline(always)]
-    fn slot(&self, at: usize) -> NonNull<Slot> {
+    fn slot(&self, at: usize) -> Slot {
         self.slot_at(at % SLOTS * STEP)
     }
 
-    /// The slot so many bytes behind the first, inside the array.
+    /// The slot so many bytes behind the first of them.
     #[inline(always)]
-    fn slot_at(&self, at: usize) -> NonNull<Slot> {
-        let slots = self.requests.slots.get().cast::<Slot>();
+    fn slot_at(&self, at: usize) -> Slot {
+        let slots = self.requests.slots.get().cast::<Prepared>();
         // SAFETY: not null.
-        unsafe { NonNull::new_unchecked(slots.wrapping_byte_add(at)) }
+        Slot(unsafe { NonNull::new_unchecked(slots.wrapping_byte_add(STEP + at)) })
     }
 
+    /// Of the request that is posted at once. It names no other.
     #[inline(always)]
-    fn single(&self) -> NonNull<Slot> {
+    fn single(&self) -> Slot {
+        let slots = self.requests.slots.get().cast::<Prepared>();
         // SAFETY: not null.
-        unsafe { NonNull::new_unchecked(self.requests.single.get()) }
+        Slot(unsafe { NonNull::new_unchecked(slots) })
     }
 
     /// Posts the requests of these numbers.
@@ -178,28 +249,34 @@ impl Shared {
         let Some(last) = range.end.checked_sub(1).filter(|last| *last >= range.start) else {
             return Ok(());
         };
-        let (first, last) = (self.slot(range.start).as_ptr(), self.slot(last).as_ptr());
+        let (first, last) = (self.slot(range.start).request(), self.slot(last).request());
         // SAFETY: by the caller's promise.
-        let next = unsafe { core::mem::replace(&mut (*last).request.next, null_mut()) };
+        let next = unsafe { core::mem::replace(&mut (*last).next, null_mut()) };
         // SAFETY: a chain, whose data stand in the slots. The owner keeps the queue pair, and excludes the thread before it
         // posts to it otherwise.
-        let posted = unsafe { self.requests.poster.get().post(&raw mut (*first).request) };
+        let posted = unsafe { self.requests.poster.get().post(first) };
         // SAFETY: by the caller's promise.
-        unsafe { (*last).request.next = next };
+        unsafe { (*last).next = next };
         posted
     }
 }
 
+/// In the place of a connection for which the chain is open: a message is being packed in the next slot. Nobody else may use
+/// it, or those behind it.
+const PACKS: *const Conn = without_provenance(1);
+/// A connection whose messages may be too long to be packed in a slot: the chain is never open for it.
+pub const NO_PACKER: *const Conn = without_provenance(2);
+
 /// Where a request is made that joins those that wait.
 pub struct Joining<'a> {
-    pub slot: NonNull<Slot>,
+    pub slot: Slot,
     at: usize,
     shared: &'a Shared,
 }
 
 /// Where a short request is made.
 pub struct Place {
-    pub slot: NonNull<Slot>,
+    pub slot: Slot,
     /// Whether it waits then.
     waits: bool,
 }
@@ -209,8 +286,10 @@ pub struct Chain {
     shared: Arc<Shared>,
     /// What the next progress has to do beside polling, of `poll::due`: one look finds all.
     pub due: Cell<u8>,
-    /// The connection whose next request may join those that wait. No reference: it is compared alone.
+    /// The connection whose next request may join those that wait, or `PACKS`. No reference: it is compared alone.
     open: Cell<*const Conn>,
+    /// Where the message is packed, in bytes of slots, that was being packed when the chain was closed.
+    packed_at: Cell<usize>,
     /// How many bytes of slots wait when no other may join.
     end: Cell<usize>,
     /// The connection that has requests counted ahead, up to `end`.
@@ -234,10 +313,9 @@ pub struct Chain {
 impl Chain {
     /// Up to `limit` requests wait; none does with 1. `attention` is set when there is something for `next_refused`.
     pub fn new(limit: usize, attention: Arc<AtomicBool>) -> Chain {
-        let slot = || Slot {
+        let prepared = |_| Prepared {
             request: ops::send(&mut [], IBV_SEND_INLINE),
             entry: ops::entry(core::ptr::null(), 0, 0),
-            data: [0; DATA],
         };
         let shared = Arc::new(Shared {
             loan: Loan::default(),
@@ -245,27 +323,32 @@ impl Chain {
             refused: AtomicI32::new(0),
             requests: Requests {
                 poster: Cell::new(Poster::NONE),
-                single: UnsafeCell::new(slot()),
-                slots: UnsafeCell::new(core::array::from_fn(|_| slot())),
+                slots: UnsafeCell::new(Slots {
+                    prepared: core::array::from_fn(prepared),
+                    data: core::array::from_fn(|_| Data([0; STEP])),
+                    more: [0; PACKED],
+                }),
             },
         });
         let mut next = null_mut();
         let slots = (0..SLOTS).rev().map(|i| (shared.slot(i), true));
         for (mut slot, is_chained) in slots.chain([(shared.single(), false)]) {
+            let (request, data) = (slot.request(), slot.data());
             // SAFETY: nobody else has it yet.
-            let slot = unsafe { slot.as_mut() };
-            slot.entry.addr = slot.data.as_ptr() as u64;
-            slot.request.sg_list = &mut slot.entry;
-            slot.request.num_sge = 1;
+            let prepared = unsafe { slot.0.as_mut() };
+            prepared.entry.addr = data as u64;
+            prepared.request.sg_list = &mut prepared.entry;
+            prepared.request.num_sge = 1;
             if is_chained {
-                slot.request.next = next;
-                next = &mut slot.request;
+                prepared.request.next = next;
+                next = request;
             }
         }
         Chain {
             shared,
             due: Cell::new(0),
             open: Cell::new(null()),
+            packed_at: Cell::new(0),
             end: Cell::new(0),
             opened: Cell::new(None),
             named_for: Cell::new(0),
@@ -291,6 +374,12 @@ impl Chain {
         self.due.get() & due::WAITING != 0
     }
 
+    /// Whether requests may not begin to wait, since others do, or a message is being packed in a slot.
+    #[inline(always)]
+    fn is_taken(&self) -> bool {
+        self.due.get() & (due::WAITING | due::PACKING) != 0
+    }
+
     /// Whether a request of this connection may join those that wait.
     #[inline(always)]
     pub fn is_open(&self, conn: &Conn) -> bool {
@@ -304,6 +393,40 @@ impl Chain {
         let at = shared.loan.lent();
         let slot = shared.slot_at(at);
         Joining { slot, at, shared }
+    }
+
+    /// Where a message of this connection is packed that joins those that wait then; the user is called. `None`: the chain
+    /// is not open for it. Else `packed` has to follow, and `take_packed` where the message does not join then.
+    // Compared alone: it is no reference.
+    #[inline(always)]
+    pub fn pack(&self, packer: *const Conn) -> Option<Slot> {
+        if self.open.get() != packer {
+            return None;
+        }
+        self.open.set(PACKS);
+        Some(self.join().slot)
+    }
+
+    /// The message is packed. Whether the chain is open for it as before. Otherwise the user has sent something meanwhile, or
+    /// made progress, and `take_packed` has to follow.
+    #[inline(always)]
+    pub fn packed(&self, packer: *const Conn) -> bool {
+        let is_as_before = self.open.get() == PACKS;
+        if is_as_before {
+            self.open.set(packer);
+        }
+        is_as_before
+    }
+
+    /// Where the message of `pack` stands, which has to be copied from there.
+    #[cold]
+    pub fn take_packed(&self) -> Slot {
+        let due = self.due.get();
+        self.due.set(due & !due::PACKING);
+        if due & due::PACKING == 0 {
+            return self.join().slot;
+        }
+        self.shared.slot_at(self.packed_at.get())
     }
 
     /// The request that joins is made.
@@ -332,7 +455,7 @@ impl Chain {
     /// `None`: something has to be looked at. A request joins then, and the thread has to be woken.
     #[inline(always)]
     pub fn start(&self, face: &Face, conn: &Rc<Conn>) -> Option<&Registration> {
-        if self.at_once.get() != 0 || self.last.get() != conn.tag() || self.has_waiting() {
+        if self.at_once.get() != 0 || self.last.get() != conn.tag() || self.is_taken() {
             return None;
         }
         let registration = self.registration.get()?.as_ref()?;
@@ -370,8 +493,8 @@ impl Chain {
 
     #[inline(always)]
     fn name(&self, at: usize, tag: u64) {
-        // SAFETY: the owner's, who has no other reference to it; it does not wait.
-        unsafe { self.shared.slot(at).as_mut() }.name(tag | UNNUMBERED, 0);
+        // SAFETY: the owner's; it does not wait.
+        unsafe { self.shared.slot(at).name(tag | UNNUMBERED, 0) };
     }
 
     /// What waited is posted: all slots but the first have ids of the same connection again.
@@ -388,7 +511,10 @@ impl Chain {
     /// No other request joins: those that did not come are not counted any more.
     #[inline]
     pub fn close(&self, face: &Face) {
-        self.open.set(null());
+        if self.open.replace(null()) == PACKS {
+            self.due.set(self.due.get() | due::PACKING);
+            self.packed_at.set(self.shared.loan.lent());
+        }
         if let Some(conn) = self.opened.take() {
             conn.give_back(face, self.end.get() / STEP - self.waiting());
         }
@@ -407,7 +533,7 @@ impl Chain {
 
     /// Where a request is made that is posted at once.
     #[inline(always)]
-    pub fn single(&self) -> NonNull<Slot> {
+    pub fn single(&self) -> Slot {
         self.shared.single()
     }
 
@@ -419,25 +545,27 @@ impl Chain {
     #[allow(clippy::mut_from_ref, reason = "by the caller's promise")]
     pub unsafe fn single_request(&self) -> &mut ibv_send_wr {
         // SAFETY: by the caller's promise.
-        unsafe { &mut (*self.single().as_ptr()).request }
+        unsafe { &mut *self.single().request() }
     }
 
     /// Where the next request of this connection is made, none of which may join. What waits of another is posted.
     #[inline]
     pub fn place(&self, tag: u64, pair: &QueuePair) -> Place {
+        // None may wait where a message is being packed.
+        let packs = self.due.get() & due::PACKING != 0;
         let mut waiting = self.waiting();
         if waiting != 0 {
             let is_same = self.last.get() == tag;
             if !self.take_back() {
                 waiting = 0;
-            } else if !is_same {
+            } else if !is_same || packs {
                 self.post_waiting();
                 waiting = 0;
             }
         }
         let is_same = self.last.replace(tag) == tag;
         let at_once = if is_same { self.at_once.get() } else { AT_ONCE };
-        if waiting == 0 && (at_once != 0 || !self.begin(pair)) {
+        if waiting == 0 && (at_once != 0 || packs || !self.begin(pair)) {
             self.at_once.set(at_once.saturating_sub(1));
             return Place {
                 slot: self.shared.single(),
@@ -458,7 +586,7 @@ impl Chain {
             return Ok(());
         }
         // SAFETY: the owner's, who has no other reference to it.
-        let request = unsafe { &mut (*place.slot.as_ptr()).request };
+        let request = unsafe { &mut *place.slot.request() };
         // SAFETY: inline data of the slot.
         unsafe { conn.pair.post(request) }
     }

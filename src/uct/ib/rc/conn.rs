@@ -5,7 +5,7 @@
 //! since after an error each of them has a completion of its own. Once three quarters of the latter are in use every
 //! request asks for a completion, so that the rest always comes back.
 
-use super::chain::{Chain, SLOTS, Slot};
+use super::chain::{Chain, Slot};
 use super::credits::Credits;
 use super::iface::{Face, NEXT_ID, NUMBER_SHIFT, RcIface, UNNUMBERED};
 use super::work::{Done, Work, Works};
@@ -147,15 +147,14 @@ impl Conn {
         self.silent.get() == 0
     }
 
-    /// Counts up to `most` requests ahead for which nothing has to be looked at: they ask for no completion, have room in
-    /// the queue and nothing to say of credits, and wait for nothing.
+    /// Counts up to `most` requests ahead, as many as slots at most, for which nothing has to be looked at: they ask for no
+    /// completion, have room in the queue and nothing to say of credits, and wait for nothing.
     #[inline(always)]
     pub fn count_ahead(&self, face: &Face, most: usize) -> usize {
         let silent = i32::from(self.depth.moderation) - 1 - i32::from(self.silent.get());
-        let all = face.sends_left.get().saturating_sub(face.sends_reserve);
-        let quiet = self.credits.quiet().min(SLOTS as u32) as i32;
-        let count = silent.min(self.room.get()).min(all).min(quiet);
-        let count = count.min(most.min(SLOTS) as i32).max(0);
+        let all = face.sends_left.get() - face.sends_reserve;
+        let quiet = self.credits.quiet().min(most as u32) as i32;
+        let count = silent.min(self.room.get()).min(all).min(quiet).max(0);
         self.count_silent(face, count);
         count as usize
     }
@@ -263,11 +262,19 @@ impl Conn {
     ) {
         self.credits.take_quiet();
         let header = Header { id, credits: 0 };
-        let mut place = face.chain.join();
-        // SAFETY: the owner's, who has no other reference to it.
-        let slot = unsafe { place.slot.as_mut() };
-        // SAFETY: by the caller's promise.
-        unsafe { slot.send::<HAS_WORD>((header, word), payload, len) };
+        let place = face.chain.join();
+        // SAFETY: by the caller's promise; the slot is not used.
+        unsafe { place.slot.send::<HAS_WORD>((header, word), payload, len) };
+        Chain::joined(face, place);
+    }
+
+    /// As `send_joining`, of a message of `len` bytes that was packed in its slot.
+    #[inline(always)]
+    pub fn join_packed(&self, face: &Face, id: u8, len: usize) {
+        self.credits.take_quiet();
+        let place = face.chain.join();
+        // SAFETY: the slot is not used.
+        unsafe { (place.slot).send_packed(Header { id, credits: 0 }, len) };
         Chain::joined(face, place);
     }
 
@@ -323,11 +330,11 @@ impl Conn {
         {
             self.credits.take_quiet();
             let header = Header { id, credits: 0 };
-            // SAFETY: the owner's, who has no other reference to it.
-            let slot = unsafe { face.chain.single().as_mut() };
-            // SAFETY: by the caller's promise.
+            let slot = face.chain.single();
+            // SAFETY: by the caller's promise; the slot is not used.
             unsafe { slot.send::<HAS_WORD>((header, word), payload, len) };
-            slot.name(request, 0);
+            // SAFETY: as above.
+            unsafe { slot.name(request, 0) };
             return self.post_single(face);
         }
         // SAFETY: by the caller's promise.
@@ -357,7 +364,7 @@ impl Conn {
         self.ready_for_message(face)?;
         let credits = self.credits.take();
         let header = Header { id, credits };
-        // SAFETY: by the caller's promise.
+        // SAFETY: by the caller's promise; the slot is not used.
         self.short(face, |slot| unsafe {
             slot.send::<HAS_WORD>((header, word), payload, len);
         })
@@ -365,13 +372,12 @@ impl Conn {
 
     /// Makes a short request, which is counted, and posts it or lets it wait.
     #[inline(always)]
-    fn short(self: &Rc<Conn>, face: &Face, make: impl FnOnce(&mut Slot)) -> Result<()> {
+    fn short(self: &Rc<Conn>, face: &Face, make: impl FnOnce(Slot)) -> Result<()> {
         let (id, flags) = self.count(face, Signal::Sometimes);
-        let mut place = face.chain.place(self.tag, &self.pair);
-        // SAFETY: the owner's, who has no other reference to it.
-        let slot = unsafe { place.slot.as_mut() };
-        make(slot);
-        slot.name(id, flags);
+        let place = face.chain.place(self.tag, &self.pair);
+        make(place.slot);
+        // SAFETY: the owner's; it does not wait.
+        unsafe { place.slot.name(id, flags) };
         let submitted = face.chain.submit(face, place, self);
         submitted.map_err(|e| self.uncount(face, &e))
     }
@@ -402,11 +408,9 @@ impl Conn {
     /// As there.
     #[inline(always)]
     unsafe fn write_joining(face: &Face, (src, len): (*const u8, usize), remote: (u64, u32)) {
-        let mut place = face.chain.join();
-        // SAFETY: the owner's, who has no other reference to it.
-        let slot = unsafe { place.slot.as_mut() };
-        // SAFETY: by the caller's promise.
-        unsafe { slot.write((src, len), remote) };
+        let place = face.chain.join();
+        // SAFETY: by the caller's promise; the slot is not used.
+        unsafe { place.slot.write((src, len), remote) };
         Chain::joined(face, place);
     }
 
@@ -424,11 +428,11 @@ impl Conn {
         if face.chain.has_single(self.tag)
             && let Some(request) = self.count_single(face)
         {
-            // SAFETY: the owner's, who has no other reference to it.
-            let slot = unsafe { face.chain.single().as_mut() };
-            // SAFETY: by the caller's promise.
+            let slot = face.chain.single();
+            // SAFETY: by the caller's promise; the slot is not used.
             unsafe { slot.write((src, len), remote) };
-            slot.name(request, 0);
+            // SAFETY: as above.
+            unsafe { slot.name(request, 0) };
             return self.post_single(face);
         }
         // SAFETY: by the caller's promise.
@@ -454,7 +458,7 @@ impl Conn {
         }
         face.chain.close(face);
         self.ready(face)?;
-        // SAFETY: by the caller's promise.
+        // SAFETY: by the caller's promise; the slot is not used.
         self.short(face, |slot| unsafe {
             slot.write((src, len), remote);
         })

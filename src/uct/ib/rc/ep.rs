@@ -1,5 +1,6 @@
 //! The `rc_verbs` endpoint: it checks what the user gives and makes work requests of it.
 
+use super::chain::{NO_PACKER, PACKED};
 use super::conn::{Conn, Signal, State};
 use super::iface::{COPY_OFFSET, Face, RcIface};
 use super::wire::decode_iface;
@@ -8,7 +9,7 @@ use crate::c::verbs::*;
 use crate::c::*;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
-use crate::uct::api::{Completion, Pack, Posted, Unpack, WaitingRequest};
+use crate::uct::api::{Completion, Pack, Posted, Unpack, WaitingRequest, length};
 use crate::uct::base::copy::Payload;
 use crate::uct::base::iface::EpBox;
 use crate::uct::base::iov::Iov;
@@ -21,6 +22,8 @@ use std::rc::Rc;
 
 pub struct RcEp {
     pub conn: Rc<Conn>,
+    /// The connection, where a message of any length may be packed in a slot of the chain.
+    packer: *const Conn,
 }
 
 type Ep = EpBox<RcIface>;
@@ -46,7 +49,12 @@ impl RcEp {
             conn.close(face);
             return Err(e);
         }
-        Ok(RcEp { conn })
+        let packer = if face.max_bcopy() <= PACKED {
+            Rc::as_ptr(&conn)
+        } else {
+            NO_PACKER
+        };
+        Ok(RcEp { conn, packer })
     }
 
     pub fn closing(ep: &Ep) {
@@ -139,44 +147,52 @@ impl RcEp {
         unsafe { ep.conn.post(face, &mut request, Signal::Sometimes, None) }
     }
 
-    /// As `am_bcopy`, of a message that joins others.
+    /// The answer to the user.
     #[inline(always)]
-    pub fn am_bcopy_now(ep: &Ep, id: u8, pack: Pack) -> Option<isize> {
-        let (face, conn) = (ep.face(), &*ep.conn);
-        if !face.chain.is_open(conn) {
-            return None;
-        }
-        let copy = face.works.copy_now()?;
-        let at = copy.at().wrapping_add(COPY_OFFSET);
+    pub fn am_bcopy(ep: &Ep, id: u8, pack: Pack) -> isize {
+        let face = ep.face();
+        let Some(slot) = face.chain.pack(ep.packer) else {
+            return RcEp::am_bcopy_apart(ep, id, pack);
+        };
         // SAFETY: there is room for `max_bcopy` bytes.
-        let len = unsafe { pack.pack_into(at) };
-        // The user may have sent others meanwhile.
-        if len > face.max_chained - HEADER_LEN || !face.chain.is_open(conn) {
-            return Some(RcEp::send_packed(ep, id, copy, len));
+        let len = unsafe { pack.pack_into(slot.payload()) };
+        if !face.chain.packed(ep.packer) || len > face.max_chained - HEADER_LEN {
+            return RcEp::send_packed(ep, id, len);
         }
-        // SAFETY: so many were packed; there is room.
-        unsafe { conn.send_joining::<false>(face, id, 0, at, len) };
-        Some(len as isize)
+        ep.conn.join_packed(face, id, len);
+        len as isize
     }
 
-    /// As `send_copy`: the answer to the user.
+    /// As `am_bcopy`, of a message that does not join others.
+    #[inline(never)]
+    fn am_bcopy_apart(ep: &Ep, id: u8, pack: Pack) -> isize {
+        let face = ep.face();
+        let send = || {
+            ep.conn.ready_for_message(face)?;
+            let copy = face.works.copy()?;
+            // SAFETY: there is room for `max_bcopy` bytes.
+            let len = unsafe { pack.pack_into(copy.at().wrapping_add(COPY_OFFSET)) };
+            RcEp::send_copy(ep, id, copy, len)
+        };
+        length(send())
+    }
+
+    /// Sends a message that was packed in a slot, where it cannot stay.
     #[cold]
     #[inline(never)]
-    fn send_packed(ep: &Ep, id: u8, copy: WithCopy<'_>, len: usize) -> isize {
-        match RcEp::send_copy(ep, id, copy, len) {
-            Ok(len) => len as isize,
-            Err(e) => e.code() as isize,
-        }
-    }
-
-    #[inline(always)]
-    pub fn am_bcopy(ep: &Ep, id: u8, pack: Pack) -> Result<usize> {
+    fn send_packed(ep: &Ep, id: u8, len: usize) -> isize {
         let face = ep.face();
-        ep.conn.ready_for_message(face)?;
-        let copy = face.works.copy()?;
-        // SAFETY: there is room for `max_bcopy` bytes.
-        let len = unsafe { pack.pack_into(copy.at().wrapping_add(COPY_OFFSET)) };
-        RcEp::send_copy(ep, id, copy, len)
+        let slot = face.chain.take_packed();
+        let send = || {
+            let copy = face.works.copy()?;
+            let to = copy.at().wrapping_add(COPY_OFFSET);
+            // What is too long is refused, and not read.
+            let count = len.min(face.max_bcopy());
+            // SAFETY: both have room for so many bytes.
+            unsafe { core::ptr::copy_nonoverlapping(slot.payload(), to, count) };
+            RcEp::send_copy(ep, id, copy, len)
+        };
+        length(send())
     }
 
     /// Sends what was packed into a copy.

@@ -522,13 +522,8 @@ impl Iface for RcIface {
     }
 
     #[inline(always)]
-    fn am_bcopy(ep: &EpBox<Self>, id: u8, pack: Pack, _flags: u32) -> Result<usize> {
+    fn am_bcopy_code(ep: &EpBox<Self>, id: u8, pack: Pack, _flags: u32) -> isize {
         RcEp::am_bcopy(ep, id, pack)
-    }
-
-    #[inline(always)]
-    fn am_bcopy_now(ep: &EpBox<Self>, id: u8, pack: Pack) -> Option<isize> {
-        RcEp::am_bcopy_now(ep, id, pack)
     }
 
     fn am_zcopy(

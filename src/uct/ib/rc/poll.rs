@@ -39,6 +39,8 @@ pub(super) mod due {
     pub const MORE: u8 = 2;
     /// Requests wait in the chain.
     pub const WAITING: u8 = 4;
+    /// A message is being packed in a slot of the chain, which was closed meanwhile.
+    pub const PACKING: u8 = 8;
 }
 
 impl RcIface {
@@ -318,7 +320,9 @@ impl RcIface {
         face.chain.flush(face);
         let mut count = 0;
         if face.chain.due.get() != 0 {
-            face.chain.due.set(due::POLLING | due::MORE);
+            face.chain
+                .due
+                .set(face.chain.due.get() | due::POLLING | due::MORE);
             face.base.internal.recv_paused.set(!RECEIVES);
             face.chain.begin_progress();
             count = RcIface::handle_held(face);
