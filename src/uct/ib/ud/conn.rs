@@ -75,8 +75,10 @@ pub struct Conn {
     pub active: bool,
     /// The round of progress in which a send had to wait: others of that round wait too.
     pub refused: u32,
-    /// Tick of the last packet from the peer.
+    /// Tick of the last packet from the peer, but for those of `deliver`.
     pub heard: u32,
+    /// The PSN that was expected when the time of packets of `deliver` was noted last.
+    noted: u16,
 }
 
 impl Conn {
@@ -100,6 +102,7 @@ impl Conn {
             active: false,
             refused: 0,
             heard: 0,
+            noted: expected,
         }
     }
 
@@ -132,19 +135,27 @@ impl Conn {
         }
     }
 
-    /// Whether a packet of this queue pair with this header follows one of `expect`, with nothing in between. It has to be
-    /// delivered then.
+    /// Whether a packet of this queue pair with this header follows one of `expect`, with nothing in between.
     #[inline(always)]
-    pub fn deliver(&mut self, queue_pair: u32, header: u64, now: u32) -> bool {
-        if !self.next.is(header) || self.from != queue_pair {
-            return false;
-        }
+    pub fn is_expected(&self, queue_pair: u32, header: u64) -> bool {
+        self.next.is(header) && self.from == queue_pair
+    }
+
+    /// A packet of `is_expected` is delivered.
+    #[inline(always)]
+    pub fn deliver(&mut self) {
         self.next.advance();
         self.rx.advance();
-        self.heard = now;
-        self.tx.hears(now);
         self.ack_due = true;
-        true
+    }
+
+    /// Packets of `deliver` came since the last call: the time is noted here, and not for each of them.
+    pub fn note_heard(&mut self, now: u32) {
+        let (expected, _) = self.rx.state();
+        if core::mem::replace(&mut self.noted, expected) != expected {
+            self.heard = now;
+            self.tx.hears(now);
+        }
     }
 
     /// Why nothing can be sent.

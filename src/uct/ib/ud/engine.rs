@@ -249,11 +249,22 @@ impl Engine {
     /// # Safety
     /// As there.
     #[inline(always)]
-    pub unsafe fn send_run(&mut self, conn: ConnId, message: Short<'_>) -> Result<bool> {
+    pub unsafe fn send_run(
+        &mut self,
+        conn: ConnId,
+        message: Short<'_>,
+    ) -> Option<core::result::Result<(), i32>> {
+        let conn = self.conns.get_to_send(conn)?;
+        // SAFETY: by the caller's promise.
+        unsafe { self.sender.send_run(conn, message, &self.now) }
+    }
+
+    /// As `Sender::refused_run`.
+    #[cold]
+    pub fn refused_run(&mut self, conn: ConnId, code: i32) -> Status {
         match self.conns.get_to_send(conn) {
-            // SAFETY: by the caller's promise.
-            Some(conn) => unsafe { self.sender.send_run(conn, message, &self.now) },
-            None => Ok(false),
+            Some(conn) => self.sender.refused_run(conn, code),
+            None => Status::NO_ELEM,
         }
     }
 

@@ -6,6 +6,7 @@ use super::iface::{Face, UdIface};
 use super::sender::{Operation, Packet, Short, WORD};
 use super::wire::{ConnId, EMPTY, EpAddr, HEADER_LEN, decode_iface};
 use crate::c::*;
+use crate::sys::lock::MutexGuard;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use crate::uct::api::{Completion, Pack, Posted, WaitingRequest};
@@ -129,14 +130,21 @@ impl UdEp {
             return UdEp::am_short_slowly(ep, id, word, payload);
         }
         let message = Short { id, word, payload };
-        // Whatever takes a call is left to the other function: the arguments would have to be kept over it.
+        // Whatever takes a call is left to other functions: what they need would have to be kept over it.
         if let Some(mut engine) = face.shared.0.try_lock()
             // SAFETY: it is not longer than those of runs.
-            && unsafe { engine.send_run(ep.id, message) }?
+            && let Some(sent) = unsafe { engine.send_run(ep.id, message) }
         {
-            return Ok(());
+            return sent.or_else(|code| UdEp::refused_run(ep, engine, code));
         }
         UdEp::am_short_slowly(ep, id, word, payload)
+    }
+
+    /// A message of `send_run` was refused.
+    #[cold]
+    #[inline(never)]
+    fn refused_run(ep: &Ep, mut engine: MutexGuard<'_, Engine>, code: i32) -> Result<()> {
+        Err(engine.refused_run(ep.id, code))
     }
 
     #[inline(never)]
@@ -149,8 +157,8 @@ impl UdEp {
         if len <= face.limits.run && engine.aim_run(ep.id) {
             let message = Short { id, word, payload };
             // SAFETY: it is not longer than those of runs.
-            if unsafe { engine.send_run(ep.id, message) }? {
-                return Ok(());
+            if let Some(sent) = unsafe { engine.send_run(ep.id, message) } {
+                return sent.map_err(|code| engine.refused_run(ep.id, code));
             }
         }
         // SAFETY: a buffer has room for a datagram.

@@ -72,12 +72,14 @@ impl Engine {
             return;
         }
         if received.id < FIRST_CONTROL
-            && self.ready.len() < self.receiver.bound()
             && let Some(conn) = self.conns.in_place_of(received.to)
-            && conn.deliver(completion.src_qp, word, self.now)
+            && conn.is_expected(completion.src_qp, word)
+            // For others there is room where `receive_data` makes it.
+            && self.ready.len() < self.ready.capacity()
         {
             // Most packets.
             self.ready.push(received);
+            conn.deliver();
             if Header::of_word(word).ask {
                 Engine::acknowledge_at_once(conn, &mut self.acks);
             }
@@ -196,7 +198,11 @@ impl Engine {
         let Some(conn) = self.conns.get(header.to) else {
             return;
         };
-        let has_room = self.ready.len() < self.receiver.bound();
+        let (ready, bound) = (self.ready.len(), self.receiver.bound());
+        let has_room = ready < bound;
+        if has_room {
+            self.ready.reserve_exact(bound - ready);
+        }
         let mut at_once = header.ask;
         if conn.rx.is_next(header.psn) && has_room {
             conn.rx.advance();

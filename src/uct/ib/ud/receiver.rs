@@ -7,11 +7,11 @@ use crate::sys::verbs::DatagramPair;
 use crate::ucs_diag;
 use crate::uct::base::desc::DescPool;
 use crate::uct::ib::grh::{GRH_LEN, NO_VERSION};
-use crate::uct::ib::ops::{self, Receive};
+use crate::uct::ib::ops::Receive;
 use core::ptr::{NonNull, null_mut};
 
 /// Most buffers that are posted at a time while packets come one after the other.
-const BATCH: u32 = ops::RECEIVES as u32;
+const BATCH: u32 = 32;
 /// Requests that are made at a time.
 const CHUNK: usize = 64;
 /// Bytes that stand before a payload.
@@ -292,7 +292,7 @@ impl Receiver {
 
     /// Those that are there now have to do. Without any, the next poll tries again.
     fn make_do(&mut self) {
-        self.set_target((self.posted + self.idle.count).clamp(BATCH, self.limit));
+        self.set_target((self.posted + self.idle.count).clamp(BATCH.min(self.limit), self.limit));
     }
 
     /// Posts these, as many as there is room for, unless they are few; `false` when the device refuses.

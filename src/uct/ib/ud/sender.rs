@@ -362,7 +362,8 @@ impl Sender {
         Ok(())
     }
 
-    /// Sends a short message, if that needs no more than to be posted; `false` where it needs more and was not sent.
+    /// Sends a short message, if that needs no more than to be posted. `None`: it needs more, and was not sent. An error has to
+    /// be told to `refused_run`.
     ///
     /// # Safety
     /// With its word it must not be longer than `MessageLimits::run`.
@@ -372,9 +373,9 @@ impl Sender {
         conn: &mut Conn,
         message: Short<'_>,
         now: &u32,
-    ) -> Result<bool> {
+    ) -> Option<core::result::Result<(), i32>> {
         if self.posted == self.run_end || self.run_of != conn.id {
-            return Ok(false);
+            return None;
         }
         let psn = conn.tx.next_psn();
         let len = HEADER_LEN + WORD + message.payload.len();
@@ -382,10 +383,7 @@ impl Sender {
             let buffer = packet.buffer.as_ref()?;
             packet.len = len as u16;
             Some(buffer.at)
-        });
-        let Some(at) = at else {
-            return Ok(false);
-        };
+        })?;
         // SAFETY: a buffer has room for a datagram; the rest by the caller's promise.
         unsafe { message.write(at.wrapping_add(HEADER_LEN)) };
         let (ack, held) = conn.rx.state();
@@ -405,10 +403,7 @@ impl Sender {
         // SAFETY: nobody else has it, as this is borrowed alone.
         let request = unsafe { self.run.parts() }.inline_data(at, len);
         // SAFETY: inline data; the connection keeps the address handle.
-        match unsafe { self.pair.try_post(request) } {
-            Ok(()) => Ok(true),
-            Err(code) => Err(self.refused_run(conn, code)),
-        }
+        Some(unsafe { self.pair.try_post(request) })
     }
 
     /// The next packets of runs are of this connection. `false`: they were, or it has no way to its peer.
@@ -422,9 +417,9 @@ impl Sender {
         true
     }
 
+    /// The message of `send_run` was refused.
     #[cold]
-    #[inline(never)]
-    fn refused_run(&mut self, conn: &mut Conn, code: i32) -> Status {
+    pub fn refused_run(&mut self, conn: &mut Conn, code: i32) -> Status {
         self.posted = self.posted.wrapping_sub(1);
         self.run_end = self.posted;
         conn.tx.take_back_run();

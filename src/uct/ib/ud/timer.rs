@@ -101,6 +101,7 @@ impl Engine {
                 true
             }
             State::Connected => {
+                conn.note_heard(now);
                 match conn.tx.expire(now, &limits) {
                     Expiry::Dead => {
                         self.fail(id, Status::ENDPOINT_TIMEOUT);
@@ -152,6 +153,7 @@ impl Engine {
             if !conn.is_passive() || !conn.is_connected() {
                 continue;
             }
+            conn.note_heard(now);
             let quiet = now.wrapping_sub(conn.heard);
             let id = conn.id;
             if quiet > timeout.saturating_mul(2) {

@@ -308,7 +308,6 @@ impl<T: Default> SendWindow<T> {
     }
 
     /// The peer was heard.
-    #[inline(always)]
     pub fn hears(&mut self, now: u32) {
         self.heard = now;
     }
