@@ -5,6 +5,7 @@
 
 use super::allowed::{self, Here};
 use super::device_memory::DeviceMemory;
+use super::feature::Told;
 use super::reg_cache::RegCaches;
 use crate::c::*;
 use crate::ucp::config::TABLE;
@@ -83,6 +84,8 @@ pub struct Context {
     pub regions: Regions,
     /// Memory could not be registered, and the log said so.
     unregistered: AtomicBool,
+    /// What the log was told of features that were not asked for.
+    pub(super) told: Told,
 }
 
 /// Workers of several threads use one context, and nothing of it takes a thread for granted.
@@ -110,6 +113,7 @@ impl Context {
             id: unique_id(),
             regions: Regions::default(),
             unregistered: AtomicBool::new(false),
+            told: Told::default(),
         };
         context.find_resources()?;
         if context.resources.is_empty() {

@@ -7,6 +7,7 @@
 
 mod dialect;
 mod end;
+mod fenced;
 mod flushes;
 pub mod keepalive;
 mod keys;
@@ -27,6 +28,7 @@ pub mod table;
 mod transport_flush;
 
 pub use end::{End, EpRef, Pin};
+use fenced::Fenced;
 pub use lanes::{Capability, Lane, LaneIdx, Lanes, OpenedLane};
 pub use message_lane::{MAX_TOGETHER, MessageLane, NO_LANE};
 use outstanding::Outstanding;
@@ -216,7 +218,7 @@ pub struct Ep {
     pub unfenced: Cell<bool>,
     /// The worker was fenced while accesses by messages were in flight: until a flush finds none, later accesses use
     /// messages too.
-    pub fenced: Cell<bool>,
+    pub fenced: Fenced,
     /// The name that the application gave it.
     pub given_name: OnceCell<String>,
     /// The transport has performed a put that only its remote flush completes.
@@ -295,7 +297,7 @@ impl Ep {
             cm_connection: RefCell::new(None),
             keys: RefCell::new(KeyCache::default()),
             unfenced: Cell::new(false),
-            fenced: Cell::new(false),
+            fenced: Fenced::new(worker),
             given_name: OnceCell::new(),
             wrote: Cell::new(false),
             lost: Cell::new(false),
@@ -303,7 +305,7 @@ impl Ep {
             refused: Cell::new(None),
             params: Cell::new(params),
             stream: Inbox::new(),
-            send_queue: SendQueue::new(worker.takes_general_paths()),
+            send_queue: SendQueue::new(|feature| !worker.takes_general_paths(feature)),
             pending_send: UnsafeCell::new(PendingSend {
                 base: uct_pending_req_t {
                     func: Some(has_room),

@@ -4,6 +4,7 @@
 //! stay in the transport's memory after its handler has returned (`keeping_am`).
 
 use super::failover::inbound;
+use super::feature::Feature;
 use super::proto::reassembly::{FragmentOrder, MessageId, Reassembly, Target};
 use super::proto::rndv::{mapped, receiver, sender};
 use super::proto::{control, send};
@@ -187,7 +188,12 @@ pub fn install(iface: &IfaceBase, worker: &Core) -> Result<()> {
     }
     let aligned = worker.params.am_alignment <= am::recv::SHORT_ALIGN;
     for ((id, short), (_, max)) in SHORT.into_iter().zip(SHORT_BODIES) {
-        if id != AmId::Am || aligned {
+        let is_served = match id {
+            AmId::Am => aligned,
+            AmId::Stream => !worker.lacks(Feature::Stream),
+            _ => true,
+        };
+        if is_served {
             iface.am.set_short(id as u8, short, max);
         }
     }
@@ -430,9 +436,12 @@ fn deliver_fragment(worker: &Core, id: MessageId, offset: u64, body: &[u8]) -> O
             }
         }
         Target::Nowhere => {
-            if let Some(a) = worker.proto().reassemblies.remove(id)
-                && !matches!(a.target, Target::Nowhere)
-            {
+            let Some(a) = worker.proto().reassemblies.remove(id) else {
+                return Some(());
+            };
+            if matches!(a.target, Target::Nowhere) {
+                tag::recv::drop_message(worker, a.sync);
+            } else {
                 ucs_error!(
                     "no memory for a message of {} bytes that nobody has received yet: it is lost; \
                      see UCX_UNEXPECTED_MAX_SIZE",

@@ -9,7 +9,7 @@
 //! for remote access, `reg`: what memory domains know, `reg_cache`: what they keep of it for the next transfer,
 //! `regions`: the table of exported regions, `rkey`: keys of peers. `dt`: datatypes. `device_memory`: memory types. `wireup`: connecting endpoints;
 //! `claims`: which addresses are proven; `cm_connection`: connections between clients and servers. `idle`: idle
-//! interfaces. `spin`: yielding in callers that spin. `unexpected`: accounting of unexpected messages, receive pause.
+//! interfaces. `feature`: what a program asked for. `spin`: yielding in callers that spin. `unexpected`: accounting of unexpected messages, receive pause.
 //! `after_fork`: objects of the parent in a child of fork(). `counters`: what was sent, received and waited for; `inspect`: the
 //! report of a running process.
 
@@ -29,6 +29,7 @@ pub mod device_memory;
 pub mod dt;
 pub mod ep;
 pub mod failover;
+pub mod feature;
 pub mod handlers;
 pub mod idle;
 pub mod info;

@@ -11,6 +11,7 @@ use super::worker_core::{Core, WorkerRef};
 use crate::c::*;
 use crate::ucp::context::Context;
 use crate::ucp::dt::{self, Data, Side};
+use crate::ucp::feature::Feature;
 use crate::ucp::mem::Region;
 use crate::ucp::op::Op;
 use crate::ucp::plan::RndvPolicy;
@@ -79,7 +80,7 @@ impl Param {
         memh: core::ptr::null(),
     };
 
-    /// The buffer of an operation. Where operations are examined, these get the configuration's flags, and
+    /// The buffer of an operation of a feature. Where operations are examined, these get the configuration's flags, and
     /// `count_operation` is called.
     ///
     /// # Safety
@@ -91,17 +92,18 @@ impl Param {
         worker: &Core,
         buffer: *mut c_void,
         count: usize,
-        side: Side,
+        (side, feature): (Side, Feature),
         count_operation: impl FnOnce(&Param, &Data),
     ) -> Result<Data> {
         let is_plain = self.memh.is_null()
             && self.mask & UCP_OP_ATTR_FIELD_MEMORY_TYPE == 0
-            && !worker.examines_operations();
+            && !worker.examines(feature);
         // SAFETY: by the caller's promise.
         unsafe {
             if is_plain {
                 return Data::new(buffer, count, self.datatype, side);
             }
+            worker.require(feature)?;
             self.mask |= worker.extra_flags;
             let data = self.described(worker, buffer, count, side)?;
             count_operation(self, &data);

@@ -14,6 +14,7 @@ use super::ep::keepalive::{self, Keepalive};
 use super::ep::table::{Endpoints, EpHooks};
 use super::ep::{End, Ep, EpRef, MadeBy};
 use super::failover::{self, FailoverState};
+use super::feature::Feature;
 use super::handlers;
 use super::idle;
 use super::inspect::Inspection;
@@ -156,7 +157,7 @@ impl Worker {
             progress_thread: None,
         });
         core::ptr::from_mut(worker.as_mut()).expose_provenance();
-        if worker.is_inspected {
+        if worker.is_inspected || worker.lacks(Feature::Tag) {
             worker.tag.close_fifo();
         }
         // Memory is taken near the processor that touches it first.

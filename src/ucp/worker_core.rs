@@ -10,6 +10,7 @@ use super::buffers::Buffers;
 use super::config::{TABLE, extra_op_flags, has_strong_fences};
 use super::context::{Context, unique_id};
 use super::counters::Counters;
+use super::feature::Feature;
 use super::idle;
 use super::protocol_info::ProtocolInfo;
 use super::spin::Spin;
@@ -136,9 +137,9 @@ pub struct Core {
     /// The lock of MULTI mode; recursive.
     pub lock: BiasedLock,
     tells_memory: bool,
-    examines_operations: bool,
-    general_paths: bool,
-    general_receives: bool,
+    /// Why operations take no shortcut: bits of `EXAMINED` and so on, and of `ucp_feature` those that the context lacks.
+    general: u32,
+    general_atomics: bool,
     /// `UCX_INFO_SOCKET`: other processes may ask for its state.
     pub is_inspected: bool,
     /// `UCX_EXTRA_OP_ATTR_FLAGS`, as `UCP_OP_ATTR_FLAG_*`.
@@ -171,6 +172,13 @@ pub unsafe trait FloorState: Sized {
     }
 }
 
+/// Each operation is looked at before it starts.
+const EXAMINED: u32 = 1 << 29;
+/// Several threads use the worker.
+const SHARED: u32 = 1 << 30;
+/// The time of receives is noted.
+const TIMED: u32 = 1 << 31;
+
 /// Bytes of all headers of ours that can stand in front of a user's.
 pub const MAX_HEADERS: usize = 128;
 
@@ -184,11 +192,18 @@ impl Core {
         }
         let tells_memory = context.device_memory.is_there();
         let extra_flags = extra_op_flags(&context.config);
-        let examines_operations = tells_memory
+        let examined = tells_memory
             || extra_flags != 0
             || ProtocolInfo::of(&context.config) == ProtocolInfo::Used;
-        let general_paths = examines_operations || params.thread_mode == UCS_THREAD_MODE_MULTI;
         let is_inspected = context.config.bool(var!(TABLE, "INFO_SOCKET"));
+        let reasons = [
+            (EXAMINED, examined),
+            (SHARED, params.thread_mode == UCS_THREAD_MODE_MULTI),
+            (TIMED, is_inspected),
+        ];
+        let lacking = Feature::ALL.map(|feature| (feature.bit(), !context.has_feature(feature)));
+        let given = reasons.into_iter().chain(lacking).filter(|(_, is)| *is);
+        let general = given.fold(0, |all, (bit, _)| all | bit);
         let unexpected = Unexpected::new(&context.config);
         if is_inspected {
             unexpected.set_timed();
@@ -197,9 +212,8 @@ impl Core {
             context,
             hooks,
             tells_memory,
-            examines_operations,
-            general_paths,
-            general_receives: general_paths || is_inspected,
+            general,
+            general_atomics: general & (EXAMINED | SHARED) != 0,
             is_inspected,
             extra_flags,
             strong_fences: has_strong_fences(&context.config),
@@ -258,19 +272,45 @@ impl Core {
     /// adds, or to count it.
     #[inline(always)]
     pub fn examines_operations(&self) -> bool {
-        self.examines_operations
+        self.general & EXAMINED != 0
     }
 
-    /// Whether its operations take no shortcut: a lock has to be taken, or each operation is examined.
+    /// The same of the operations of a feature, which are refused if the context lacks it: `require` tells.
     #[inline(always)]
-    pub fn takes_general_paths(&self) -> bool {
-        self.general_paths
+    pub fn examines(&self, feature: Feature) -> bool {
+        self.general & (EXAMINED | feature.bit()) != 0
+    }
+
+    /// Whether the operations of a feature take no shortcut: a lock has to be taken, or each operation is examined.
+    #[inline(always)]
+    pub fn takes_general_paths(&self, feature: Feature) -> bool {
+        self.general & (EXAMINED | SHARED | feature.bit()) != 0
+    }
+
+    /// As `takes_general_paths`, of atomics of a size that the context has: `Fenced::holds` tells.
+    #[inline(always)]
+    pub fn atomics_take_general_paths(&self) -> bool {
+        self.general_atomics
     }
 
     /// Whether its receives take no shortcut: the same, or the time of each is noted.
     #[inline(always)]
-    pub fn receives_by_general_paths(&self) -> bool {
-        self.general_receives
+    pub fn receives_by_general_paths(&self, feature: Feature) -> bool {
+        self.general & (EXAMINED | SHARED | TIMED | feature.bit()) != 0
+    }
+
+    /// `INVALID_PARAM` for a feature that the context lacks.
+    #[inline]
+    pub fn require(&self, feature: Feature) -> Result<()> {
+        match self.lacks(feature) {
+            false => Ok(()),
+            true => Err(self.context().refuse(feature)),
+        }
+    }
+
+    #[inline]
+    pub fn lacks(&self, feature: Feature) -> bool {
+        self.general & feature.bit() != 0
     }
 
     /// The callbacks of progress.

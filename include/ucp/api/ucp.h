@@ -128,7 +128,10 @@ enum ucp_params_field {
     UCP_PARAM_FIELD_NODE_LOCAL_ID = UCS_BIT(9),
 };
 
-/** What a context is for. Ask for all that is used: it decides about transports and descriptors. */
+/**
+ * What a context is for. Ask for all that is used: it decides about transports and descriptors, and calls that need another
+ * feature are refused with UCS_ERR_INVALID_PARAM.
+ */
 enum ucp_feature {
     /** Tagged messages. */
     UCP_FEATURE_TAG = UCS_BIT(0),

@@ -7,6 +7,7 @@ use crate::c::prelude::*;
 use crate::ucp::am::{AmHandler, Function, recv, send};
 use crate::ucp::dt::Side;
 use crate::ucp::ep::Ep;
+use crate::ucp::feature::Feature;
 use crate::ucp::proto::send::try_short;
 use crate::ucp::proto::table::Verb;
 use crate::ucp::request::{Info, Param, Posted, not_counted};
@@ -104,7 +105,7 @@ unsafe fn post_from_host(
 ) -> Result<Posted> {
     // SAFETY: as above.
     let data = unsafe {
-        param::message(ep, &mut param, buffer, count, |param| {
+        param::message(ep, &mut param, buffer, count, Feature::Am, |param| {
             (Verb::Am, send::rndv_policy(param))
         })
     }?;
@@ -137,6 +138,9 @@ pub unsafe extern "C" fn ucp_worker_set_am_handler(
     // SAFETY: a live worker.
     let w = unsafe { param::worker(worker) };
     let _guard = own!(w, UCS_ERR_UNSUPPORTED);
+    if let Err(e) = w.require(Feature::Am) {
+        return e.code();
+    }
     let handler = cb.map(|f| AmHandler {
         function: Function::Old(f),
         arg,
@@ -201,6 +205,9 @@ pub unsafe extern "C" fn ucp_worker_set_am_recv_handler(
     // SAFETY: a live worker.
     let w = unsafe { param::worker(worker) };
     let _guard = own!(w, UCS_ERR_UNSUPPORTED);
+    if let Err(e) = w.require(Feature::Am) {
+        return e.code();
+    }
     // SAFETY: every release has the mask; members are read behind their bits.
     let args = unsafe { HandlerArgs::new(param) };
     let must = u64::from(UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB);
@@ -259,7 +266,9 @@ pub unsafe extern "C" fn ucp_am_send_nbx(
             param,
         };
         if let Some((word, len)) = short_message(&call)
-            && let Some(route) = self::ep(ep).send_queue.short_route_unlocked(len)
+            && let Some(route) = self::ep(ep)
+                .send_queue
+                .short_route_unlocked(len, Feature::Am)
         {
             if route.send(&self::ep(ep).sent, AmId::Am, word, buffer.cast(), len) == UCS_OK {
                 return core::ptr::null_mut();
@@ -326,7 +335,7 @@ unsafe fn send_any(call: &SendCall) -> ucs_status_ptr_t {
     unsafe {
         let to = self::ep(call.ep);
         let _guard = enter(to.worker());
-        if !to.worker().examines_operations()
+        if !to.worker().examines(Feature::Am)
             && let Some((word, len)) = short_message(call)
             && let Some(sent) = try_short(to, AmId::Am, word, Payload::new(call.buffer.cast(), len))
         {
@@ -360,7 +369,7 @@ unsafe fn fetch(
     w.check_process()?;
     let _guard = enter(w);
     // SAFETY: as above.
-    let data = unsafe { param.data(w, buffer, count, Side::Receive, not_counted) };
+    let data = unsafe { param.data(w, buffer, count, (Side::Receive, Feature::Am), not_counted) };
     match data {
         Ok(data) => recv::fetch(w, data_desc, data, &param),
         Err(e) => {

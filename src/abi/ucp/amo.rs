@@ -6,6 +6,7 @@ use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::atomic::{Atomic, AtomicOperation, Reply};
 use crate::ucp::dt::Side;
+use crate::ucp::feature::Feature;
 use crate::ucp::proto::table::{self, Verb};
 use crate::ucp::request::{Param, Posted, not_counted, type_of};
 use crate::ucp::rkey::RemoteKey;
@@ -37,9 +38,11 @@ unsafe fn run(
         );
         return Err(Status::INVALID_PARAM);
     }
+    let feature = Feature::of_atomic(atomic.size);
     let told;
     let mut atomic = atomic;
-    if ep.worker().examines_operations() {
+    if ep.worker().examines(feature) {
+        ep.worker().require(feature)?;
         let kind = type_of(ep.worker(), atomic.reply.as_ptr().cast())?;
         told = Atomic {
             reply: atomic.reply.of_type(kind),
@@ -544,7 +547,7 @@ unsafe fn mapped(
     // SAFETY: the caller's handles, operand and reply.
     unsafe {
         let (ep, key) = (ep(h), &*rkey.cast::<RemoteKey>());
-        if ep.worker().takes_general_paths() || count != 1 {
+        if ep.worker().atomics_take_general_paths() || count != 1 {
             return false;
         }
         let is_done = match length {
@@ -593,8 +596,17 @@ unsafe fn any(
     }
     // SAFETY: a live endpoint.
     let worker = unsafe { self::ep(ep) }.worker();
+    let feature = Feature::of_atomic(size);
     // SAFETY: the caller's operand.
-    let operand = unsafe { parsed.data(worker, buffer.cast_mut(), count, Side::Send, not_counted) };
+    let operand = unsafe {
+        parsed.data(
+            worker,
+            buffer.cast_mut(),
+            count,
+            (Side::Send, feature),
+            not_counted,
+        )
+    };
     let value = operand.and_then(|data| {
         let mut value = [0; size_of::<u64>()];
         // SAFETY: there are 8 bytes, and 4 or 8 are asked for.

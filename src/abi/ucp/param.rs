@@ -5,6 +5,7 @@
 use crate::c::*;
 use crate::ucp::dt::{Data, Side, plain_bytes};
 use crate::ucp::ep::Ep;
+use crate::ucp::feature::Feature;
 use crate::ucp::plan::RndvPolicy;
 use crate::ucp::proto::table::{self, Verb};
 use crate::ucp::request::{Callback, Info, Param, Posted, type_of};
@@ -97,6 +98,7 @@ pub unsafe fn message(
     param: &mut Param,
     buffer: *const c_void,
     count: usize,
+    feature: Feature,
     of: impl FnOnce(&Param) -> (Verb, RndvPolicy),
 ) -> Result<Data> {
     let count_message = |param: &Param, data: &Data| {
@@ -109,7 +111,7 @@ pub unsafe fn message(
             ep.worker(),
             buffer.cast_mut(),
             count,
-            Side::Send,
+            (Side::Send, feature),
             count_message,
         )
     }

@@ -6,6 +6,7 @@ use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::dt::Side;
 use crate::ucp::ep::Ep;
+use crate::ucp::feature::Feature;
 use crate::ucp::mem::Region;
 use crate::ucp::proto::zcopy::Direction;
 use crate::ucp::request::{Param, Posted};
@@ -55,7 +56,7 @@ unsafe fn now(direction: Direction, t: &Target, param: *const ucp_request_param_
             return false;
         };
         let (ep, key) = (ep(t.ep), &*t.rkey.cast::<RemoteKey>());
-        if ep.worker().takes_general_paths() {
+        if ep.worker().takes_general_paths(Feature::Rma) {
             return now_locked(direction, t, len);
         }
         access_mapped(ep, key, direction, t, len)
@@ -72,7 +73,7 @@ unsafe fn now_locked(direction: Direction, t: &Target, len: usize) -> bool {
     unsafe {
         let (ep, key) = (ep(t.ep), &*t.rkey.cast::<RemoteKey>());
         let _guard = enter(ep.worker());
-        !ep.worker().examines_operations() && access_mapped(ep, key, direction, t, len)
+        !ep.worker().examines(Feature::Rma) && access_mapped(ep, key, direction, t, len)
     }
 }
 
@@ -117,9 +118,15 @@ unsafe fn access(direction: Direction, t: &Target, mut param: Param) -> Result<P
     };
     // SAFETY: as above.
     let data = unsafe {
-        param.data(ep.worker(), t.buffer, t.count, side, |_, data| {
-            post::count_protocol(ep, direction, key, data.len());
-        })
+        param.data(
+            ep.worker(),
+            t.buffer,
+            t.count,
+            (side, Feature::Rma),
+            |_, data| {
+                post::count_protocol(ep, direction, key, data.len());
+            },
+        )
     }?;
     match direction {
         Direction::Put => post::put(ep, &param, data, t.address, key),
@@ -184,7 +191,8 @@ unsafe fn put_list(
     unsafe {
         let ep = ep(h);
         let _guard = enter(ep.worker());
-        if ep.worker().examines_operations() {
+        if ep.worker().examines(Feature::Rma) {
+            ep.worker().require(Feature::Rma)?;
             parsed.mask |= ep.worker().extra_flags;
         }
         let elements = match count {

@@ -6,6 +6,7 @@ use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::dt::{Side, plain_bytes};
 use crate::ucp::ep::Ep;
+use crate::ucp::feature::Feature;
 use crate::ucp::proto::table::Verb;
 use crate::ucp::request::{Callback, Param, Posted, Req, not_counted};
 use crate::ucp::stream::{recv, send};
@@ -26,7 +27,7 @@ unsafe fn post_send(
     let _guard = enter(ep.worker());
     // SAFETY: as above.
     let data = unsafe {
-        param::message(ep, &mut param, buffer, count, |param| {
+        param::message(ep, &mut param, buffer, count, Feature::Stream, |param| {
             (Verb::Stream, send::rndv_policy(param))
         })
     }?;
@@ -49,7 +50,15 @@ unsafe fn post_recv(
     let _guard = enter(ep.worker());
     let dt = param.datatype;
     // SAFETY: as above.
-    let data = unsafe { param.data(ep.worker(), buffer, count, Side::Receive, not_counted) }?;
+    let data = unsafe {
+        param.data(
+            ep.worker(),
+            buffer,
+            count,
+            (Side::Receive, Feature::Stream),
+            not_counted,
+        )
+    }?;
     let unit = if dt & u64::from(UCP_DATATYPE_CLASS_MASK) == u64::from(UCP_DATATYPE_CONTIG) {
         (dt >> UCP_DATATYPE_SHIFT) as usize
     } else {
@@ -189,6 +198,9 @@ pub unsafe extern "C" fn ucp_stream_worker_poll(
     // SAFETY: a live worker.
     let w = unsafe { param::worker(worker) };
     let _guard = own!(w, UCS_ERR_UNSUPPORTED.into());
+    if let Err(e) = w.require(Feature::Stream) {
+        return e.code().into();
+    }
     let mut found = 0;
     while found < max_eps
         && let Some(ep) = w.stream.next(w)
@@ -239,7 +251,9 @@ pub unsafe extern "C" fn ucp_stream_send_nbx(
         };
         let to = self::ep(ep);
         if let Some(len) = param::plain_length(param, buffer, count)
-            && let Some(route) = to.send_queue.short_route_unlocked(len.saturating_add(WORD))
+            && let Some(route) = to
+                .send_queue
+                .short_route_unlocked(len.saturating_add(WORD), Feature::Stream)
             && send::send_short(to, route, buffer.cast(), len) == UCS_OK
         {
             return core::ptr::null_mut();
@@ -275,7 +289,7 @@ unsafe fn send_any(call: &SendCall) -> ucs_status_ptr_t {
     unsafe {
         let to = self::ep(ep);
         let _guard = enter(to.worker());
-        if !to.worker().examines_operations()
+        if !to.worker().examines(Feature::Stream)
             && let Some(len) = param::plain_length(param, buffer, count)
             && let Some(route) = to.send_queue.short_route(len.saturating_add(WORD))
             && send::send_short(to, route, buffer.cast(), len) == UCS_OK
@@ -336,7 +350,7 @@ unsafe fn recv_plain(
     immediate: bool,
     callback: impl FnOnce() -> Callback,
 ) -> Option<ucs_status_ptr_t> {
-    if from.worker().receives_by_general_paths() {
+    if from.worker().receives_by_general_paths(Feature::Stream) {
         return None;
     }
     if immediate && recv::take_small(from, to) {
@@ -397,7 +411,7 @@ unsafe fn take_or_post(
     // SAFETY: by the caller's promise.
     unsafe {
         let from = self::ep(h);
-        if let Some(to) = to.filter(|_| !from.worker().receives_by_general_paths())
+        if let Some(to) = to.filter(|_| !from.worker().receives_by_general_paths(Feature::Stream))
             && let Some(bytes) = recv::take_plain(from, to)
         {
             return done(bytes, length);
@@ -456,6 +470,9 @@ pub unsafe extern "C" fn ucp_stream_recv_data_nb(
     // SAFETY: a live endpoint.
     let ep = unsafe { super::ep::ep(ep) };
     let _guard = own!(ep.worker(), error(Status::UNSUPPORTED));
+    if let Err(e) = ep.worker().require(Feature::Stream) {
+        return error(e);
+    }
     match recv::receive_buffer(ep) {
         Ok(Some((at, bytes))) => {
             // SAFETY: the caller's out parameter.

@@ -7,6 +7,7 @@ use super::param::{
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::dt::Side;
+use crate::ucp::feature::Feature;
 use crate::ucp::op::MessageKind;
 use crate::ucp::plan::RndvPolicy;
 use crate::ucp::proto::send;
@@ -35,7 +36,7 @@ unsafe fn post_send(
     let _guard = enter(ep.worker());
     // SAFETY: as above.
     let data = unsafe {
-        param::message(ep, &mut param, buffer, count, |param| {
+        param::message(ep, &mut param, buffer, count, Feature::Tag, |param| {
             let policy = param.rndv_policy();
             let verb = match kind {
                 MessageKind::TagSync { .. } => Verb::TagSync,
@@ -84,7 +85,7 @@ unsafe fn post_recv(
     let w = unsafe { worker(h) };
     let _guard = enter(w);
     // SAFETY: as above.
-    let data = unsafe { param.data(w, buffer, count, Side::Receive, not_counted) }?;
+    let data = unsafe { param.data(w, buffer, count, (Side::Receive, Feature::Tag), not_counted) }?;
     recv::post(w, &param, data, tag, mask)
 }
 
@@ -110,7 +111,7 @@ unsafe fn post_msg_recv(
     let _guard = enter(w);
     // SAFETY: as above.
     unsafe {
-        let data = param.data(w, buffer, count, Side::Receive, not_counted)?;
+        let data = param.data(w, buffer, count, (Side::Receive, Feature::Tag), not_counted)?;
         let taken = Box::from_raw(message.cast::<TakenMessage>());
         recv::post_taken(w, &param, data, *taken)
     }
@@ -364,7 +365,9 @@ pub unsafe extern "C" fn ucp_tag_send_nbx(
             param,
         };
         if let Some(len) = param::plain_length(param, buffer, count)
-            && let Some(route) = self::ep(ep).send_queue.short_route_unlocked(len)
+            && let Some(route) = self::ep(ep)
+                .send_queue
+                .short_route_unlocked(len, Feature::Tag)
         {
             if route.send(&self::ep(ep).sent, AmId::TagOnly, tag, buffer.cast(), len) == UCS_OK {
                 return core::ptr::null_mut();
@@ -413,7 +416,7 @@ unsafe fn send_any(call: &SendCall) -> ucs_status_ptr_t {
     } = call;
     // SAFETY: by the caller's promise.
     unsafe {
-        if !self::ep(ep).worker().examines_operations()
+        if !self::ep(ep).worker().examines(Feature::Tag)
             && let Some(len) = param::plain_length(param, buffer, count)
             && let Some(sent) = send_now(ep, buffer, len, tag)
         {
@@ -455,7 +458,7 @@ pub unsafe extern "C" fn ucp_tag_send_sync_nbx(
     // SAFETY: the caller's arguments.
     unsafe {
         let given = (*param).op_attr_mask;
-        if !self::ep(ep).worker().takes_general_paths()
+        if !self::ep(ep).worker().takes_general_paths(Feature::Tag)
             && given & recv::NOT_AT_ONCE == 0
             && let Some(len) = param::plain_receive(param, buffer, count)
             && let Some(req) = send::try_sync(self::ep(ep), (buffer.cast_mut().cast(), len), tag)
@@ -508,7 +511,7 @@ pub unsafe extern "C" fn ucp_tag_recv_nbx(
     unsafe {
         let w = param::worker(worker);
         // Before the lock nothing is looked at that another thread may change.
-        if w.takes_general_paths() {
+        if w.takes_general_paths(Feature::Tag) {
             return recv_any(w, buffer, count, tag, tag_mask, param);
         }
         let given = (*param).op_attr_mask;
@@ -628,7 +631,7 @@ unsafe fn recv_any(
     unsafe {
         // A worker that is not shared has tried that already, without a lock.
         if w.is_shared()
-            && !w.examines_operations()
+            && !w.examines(Feature::Tag)
             && let Some(len) = param::plain_receive(param, buffer, count)
         {
             let place = (buffer.cast(), len);
@@ -658,7 +661,7 @@ unsafe fn recv_general(
     unsafe {
         let info_at = param::tag_info(param);
         let mut param = param::read(param, Which::TagRecv);
-        let data = param.data(w, buffer, count, Side::Receive, not_counted);
+        let data = param.data(w, buffer, count, (Side::Receive, Feature::Tag), not_counted);
         finish(
             data.and_then(|data| recv::post(w, &param, data, tag, mask)),
             info_at,
@@ -711,6 +714,9 @@ pub unsafe extern "C" fn ucp_tag_probe_nb(
     // SAFETY: a live worker.
     let w = unsafe { param::worker(worker) };
     let _guard = own!(w, core::ptr::null_mut());
+    if w.require(Feature::Tag).is_err() {
+        return core::ptr::null_mut();
+    }
     let (found, handle) = if remove != 0 {
         match probe::take(w, tag, tag_mask) {
             Some((found, taken)) => (found, as_handle(taken)),

@@ -30,7 +30,8 @@ c_enum! {
 }
 
 c_enum! {
-    /// What a context is for. Ask for all that is used: it decides about transports and descriptors.
+    /// What a context is for. Ask for all that is used: it decides about transports and descriptors, and calls that need another
+    /// feature are refused with UCS_ERR_INVALID_PARAM.
     pub enum ucp_feature: c_uint {
         /// Tagged messages.
         UCP_FEATURE_TAG = 1 << 0,

@@ -2,12 +2,13 @@
 //!
 //! A short message may bypass the queue if nothing holds it back: the peer is known, the endpoint has not failed, the
 //! transport has room, and the queue is empty. All conditions are combined in one number, the longest payload that a short
-//! message may have now, so that sending one makes one comparison. In a worker whose operations take the general paths,
-//! callers without the worker's lock never get the route.
+//! message may have now, so that sending one makes one comparison. Where the operations of a feature take the general paths,
+//! its callers without the worker's lock never get the route.
 
 use super::{MAX_TOGETHER, Task};
 use crate::c::*;
 use crate::ucp::counters::Sent;
+use crate::ucp::feature::Feature;
 use crate::ucp::op::Op;
 use crate::ucs::front_queue::FrontQueue;
 use crate::ucs::tracepoint;
@@ -95,15 +96,35 @@ const NO_ROUTE: ShortRoute = {
 /// An empty queue with a larger capacity is freed.
 const KEPT_CAPACITY: usize = 256;
 
+/// The longest payload of a short message plus one; 0 while the route is closed.
+#[derive(Clone, Copy, Default)]
+struct Limits {
+    locked: usize,
+    /// For callers without the lock: 0 unless operations of the feature may take shortcuts.
+    tag: usize,
+    am: usize,
+    stream: usize,
+}
+
+impl Limits {
+    #[inline(always)]
+    fn unlocked(self, feature: Feature) -> usize {
+        match feature {
+            Feature::Tag => self.tag,
+            Feature::Am => self.am,
+            Feature::Stream => self.stream,
+            Feature::Rma | Feature::Atomic32 | Feature::Atomic64 => 0,
+        }
+    }
+}
+
 pub struct SendQueue {
-    /// The longest payload of a short message plus one; 0 while the route is closed.
-    short_limit: Cell<usize>,
+    limits: Cell<Limits>,
     route: Cell<ShortRoute>,
-    /// `short_limit` of the open route.
-    clear_limit: Cell<usize>,
-    /// `short_limit` for callers without the lock: set only if operations may take shortcuts.
-    short_limit_unlocked: Cell<usize>,
-    shared: bool,
+    /// `limits` of the open route.
+    clear_limits: Cell<Limits>,
+    /// Whether callers of tags, active messages and streams need no lock.
+    unlocked: [bool; 3],
     queue: RefCell<FrontQueue<Task>>,
     /// Queued replies to requests of the peer.
     replies: Cell<usize>,
@@ -117,14 +138,13 @@ const BLOCKED: u8 = 1;
 const HELD: u8 = 2;
 
 impl SendQueue {
-    /// The queue of an endpoint whose peer is not known. `shared`: the worker's operations take the general paths.
-    pub fn new(shared: bool) -> SendQueue {
+    /// The queue of an endpoint whose peer is not known. `takes_shortcuts`: whether the operations of a feature do.
+    pub fn new(takes_shortcuts: impl FnMut(Feature) -> bool) -> SendQueue {
         SendQueue {
-            short_limit: Cell::new(0),
+            limits: Cell::default(),
             route: Cell::new(NO_ROUTE),
-            clear_limit: Cell::new(0),
-            short_limit_unlocked: Cell::new(0),
-            shared,
+            clear_limits: Cell::default(),
+            unlocked: [Feature::Tag, Feature::Am, Feature::Stream].map(takes_shortcuts),
             queue: RefCell::new(FrontQueue::new()),
             replies: Cell::new(0),
             waits: Cell::new(BLOCKED),
@@ -134,26 +154,33 @@ impl SendQueue {
     /// Sets the route of short messages of up to `max` bytes of payload.
     pub fn set_short_route(&self, route: ShortRoute, max: usize) {
         self.route.set(route);
-        self.clear_limit.set(max.saturating_add(1));
+        let limit = max.saturating_add(1);
+        let [tag, am, stream] = self.unlocked.map(|is| if is { limit } else { 0 });
+        self.clear_limits.set(Limits {
+            locked: limit,
+            tag,
+            am,
+            stream,
+        });
         self.refresh();
     }
 
     /// The route of a short message with `len` bytes of payload, if it may be sent now.
     #[inline(always)]
     pub fn short_route(&self, len: usize) -> Option<ShortRoute> {
-        (len < self.short_limit.get()).then(|| self.route.get())
+        (len < self.limits.get().locked).then(|| self.route.get())
     }
 
-    /// As `short_route`, for a caller without the worker's lock.
+    /// As `short_route`, for a caller of a feature without the worker's lock.
     #[inline(always)]
-    pub fn short_route_unlocked(&self, len: usize) -> Option<ShortRoute> {
-        (len < self.short_limit_unlocked.get()).then(|| self.route.get())
+    pub fn short_route_unlocked(&self, len: usize, feature: Feature) -> Option<ShortRoute> {
+        (len < self.limits.get().unlocked(feature)).then(|| self.route.get())
     }
 
     /// The route of a short message with `len` bytes of payload that is being sent from the queue.
     #[inline]
     pub fn short_route_in_turn(&self, len: usize) -> Option<ShortRoute> {
-        (len < self.clear_limit.get()).then(|| self.route.get())
+        (len < self.clear_limits.get().locked).then(|| self.route.get())
     }
 
     /// Whether a message may be sent now without overtaking a queued one.
@@ -165,15 +192,10 @@ impl SendQueue {
     /// Recomputes the limits after a change.
     #[inline]
     fn refresh(&self) {
-        let limit = if self.is_clear() {
-            self.clear_limit.get()
-        } else {
-            0
-        };
-        self.short_limit.set(limit);
-        if !self.shared {
-            self.short_limit_unlocked.set(limit);
-        }
+        self.limits.set(match self.is_clear() {
+            true => self.clear_limits.get(),
+            false => Limits::default(),
+        });
     }
 
     #[inline]
@@ -203,9 +225,8 @@ impl SendQueue {
     /// The endpoint has failed: no short message bypasses the queue any more. Does not look at the queue, which another thread
     /// may have been changing when this process was forked.
     pub fn close_short_route(&self) {
-        self.clear_limit.set(0);
-        self.short_limit.set(0);
-        self.short_limit_unlocked.set(0);
+        self.clear_limits.take();
+        self.limits.take();
     }
 
     pub fn has_queue(&self) -> bool {
@@ -288,8 +309,8 @@ mod tests {
         Task::control(AmId::Close, &header, &[])
     }
 
-    fn routed(shared: bool) -> SendQueue {
-        let queue = SendQueue::new(shared);
+    fn routed(takes_shortcuts: impl FnMut(Feature) -> bool) -> SendQueue {
+        let queue = SendQueue::new(takes_shortcuts);
         queue.set_short_route(NO_ROUTE, 8);
         queue.set_blocked(false);
         queue
@@ -297,14 +318,14 @@ mod tests {
 
     #[test]
     fn a_short_message_bypasses_an_empty_queue_only() {
-        let queue = SendQueue::new(false);
+        let queue = SendQueue::new(|_| true);
         queue.set_blocked(false);
         assert!(queue.short_route(0).is_none(), "no route was set");
-        let queue = routed(false);
+        let queue = routed(|_| true);
         let has_route = |len| {
             let both = [
                 queue.short_route(len).is_some(),
-                queue.short_route_unlocked(len).is_some(),
+                queue.short_route_unlocked(len, Feature::Stream).is_some(),
             ];
             assert_eq!(both[0], both[1]);
             both[0]
@@ -333,9 +354,12 @@ mod tests {
     }
 
     #[test]
-    fn a_shared_worker_has_no_unlocked_short_route() {
-        let queue = routed(true);
+    fn a_feature_without_shortcuts_has_no_unlocked_short_route() {
+        let queue = routed(|feature| feature == Feature::Am);
         assert!(queue.short_route(8).is_some());
-        assert!(queue.short_route_unlocked(0).is_none());
+        let is_open = |feature| queue.short_route_unlocked(8, feature).is_some();
+        assert!(Feature::ALL.map(is_open) == [false, true, false, false, false, false]);
+        queue.set_held(true);
+        assert!(queue.short_route_unlocked(0, Feature::Am).is_none());
     }
 }

@@ -100,7 +100,7 @@ pub unsafe fn atomic_mapped<W: AtomicWord>(
     address: u64,
     key: &RemoteKey,
 ) -> bool {
-    if ep.fenced.get() || !ep.is_usable() {
+    if ep.fenced.holds(size_of::<W>()) || !ep.is_usable() {
         return false;
     }
     let Some(at) = key.writable(address, size_of::<W>()) else {

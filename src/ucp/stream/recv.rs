@@ -7,6 +7,7 @@ use super::rndv;
 use crate::ucp::dt::Data;
 use crate::ucp::ep::stream_inbox::{Chunk, Inbox, is_requested};
 use crate::ucp::ep::{Ep, Pin};
+use crate::ucp::feature::Feature;
 use crate::ucp::op::{Op, Operation, StreamRecvOp};
 use crate::ucp::request::{
     Callback, Info, Param, Posted, Req, Request, RequestSlot, immediate, must_be_immediate, settle,
@@ -99,6 +100,9 @@ pub fn deliver(worker: &Core, name: EpName, body: &[u8]) {
         ucs_debug!("{} bytes for a stream that is closed; dropped", body.len());
         return;
     };
+    if worker.lacks(Feature::Stream) {
+        return worker.context().dropped(Feature::Stream);
+    }
     if body.is_empty() || ep.stream.broken.get() {
         return;
     }

@@ -10,6 +10,7 @@ use crate::ucp::buffers::zeroed;
 use crate::ucp::dt::Data;
 use crate::ucp::ep::stream_inbox::{Chunk, Remote};
 use crate::ucp::ep::{Ep, Pin};
+use crate::ucp::feature::Feature;
 use crate::ucp::op::StreamRecvOp;
 use crate::ucp::proto::fetched;
 use crate::ucp::proto::rndv::mapped::{self, Copied};
@@ -92,6 +93,11 @@ pub fn on_rts(worker: &Core, message: Rts) -> Option<()> {
         receiver::send_ack(worker, message.sender, Ok(()));
         return Some(());
     };
+    if worker.lacks(Feature::Stream) {
+        worker.context().dropped(Feature::Stream);
+        receiver::send_ack(worker, message.sender, Err(Status::INVALID_PARAM));
+        return Some(());
+    }
     let inbox = &ep.stream;
     let available = inbox.available.get().checked_add(message.total)?;
     if message.total == 0 {

@@ -5,6 +5,7 @@ use super::Message;
 use super::posted_fifo::PostedReceive;
 use crate::c::*;
 use crate::ucp::dt::Data;
+use crate::ucp::feature::Feature;
 use crate::ucp::op::{Arriving, Op, Operation, TagRecvOp, TagWaitOp};
 use crate::ucp::proto::postponed::{NextStep, postpone};
 use crate::ucp::proto::reassembly::{MessageId, Reassembly, Target, empty_reassembly};
@@ -348,7 +349,7 @@ fn on_short_slow(worker: &Core, tag: u64, payload: Payload<'_>) {
     };
     match posted {
         Some(req) => deliver(worker, req, tag, payload.bytes(), None),
-        None => worker.tag().keep_whole(worker, tag, payload.bytes(), None),
+        None => keep(worker, tag, payload.bytes(), None),
     }
 }
 
@@ -357,7 +358,25 @@ fn on_short_slow(worker: &Core, tag: u64, payload: Payload<'_>) {
 pub fn on_message(worker: &Core, tag: u64, bytes: &[u8], sync: Option<RequestName>) {
     match worker.tag().take_posted(tag) {
         Some(req) => deliver(worker, req, tag, bytes, sync),
-        None => worker.tag().keep_whole(worker, tag, bytes, sync),
+        None => keep(worker, tag, bytes, sync),
+    }
+}
+
+/// A complete message that no receive matches.
+#[inline(always)]
+fn keep(worker: &Core, tag: u64, bytes: &[u8], sync: Option<RequestName>) {
+    if worker.lacks(Feature::Tag) {
+        return drop_message(worker, sync);
+    }
+    worker.tag().keep_whole(worker, tag, bytes, sync);
+}
+
+/// A message is dropped, as no call here can receive it; one of a `sender` that waits ends there.
+#[cold]
+pub fn drop_message(worker: &Core, sender: Option<RequestName>) {
+    worker.context().dropped(Feature::Tag);
+    if let Some(sender) = sender {
+        receiver::send_ack(worker, sender, Err(Status::INVALID_PARAM));
     }
 }
 
@@ -407,6 +426,13 @@ pub fn on_first_fragment(
             receiver::send_match(worker, sender);
         }
         return empty_reassembly(total, Target::TagRecv(req));
+    }
+    if worker.lacks(Feature::Tag) {
+        worker.context().dropped(Feature::Tag);
+        return Reassembly {
+            sync,
+            ..empty_reassembly(total, Target::Nowhere)
+        };
     }
     let message = Message::Fragments { id, total };
     let entry = worker.tag().keep(worker, tag, message);
@@ -474,6 +500,7 @@ pub fn end_messages(worker: &Core, sender: EpName) {
 pub fn on_rts(worker: &Core, tag: u64, message: &Rts) {
     match matched(worker, tag, message.total) {
         Some(req) => receiver::fetch(worker, req, message),
+        None if worker.lacks(Feature::Tag) => drop_message(worker, Some(message.sender)),
         None => {
             worker
                 .tag()
