@@ -98,21 +98,29 @@ fn tell_of_undelivered(events: EventSet) {
     }
 }
 
-/// Sets options; `enable_events` decides whether handlers may be registered. `ucm/api/ucm.h`.
+/// Sets options, in place of what the environment says: `enable_events` as `UCX_MEM_EVENTS`, `mmap_hook_mode` as
+/// `UCX_MEM_MMAP_HOOK_MODE`, from the next handler on. The others are about hooks of malloc() and patched code, of which there are none.
+/// `ucm/api/ucm.h`.
 ///
 /// - `ucm_opts` (in): The options; copied.
 ///
 /// # Safety
-/// `ucm_opts` is null or options of any release, of which two words are read.
+/// `ucm_opts` is null or options of any release, of which three words are read.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucm_set_global_opts(ucm_opts: *const ucm_global_config_t) {
     if ucm_opts.is_null() {
         crate::ucs_error!("ucm_set_global_opts: argument `ucm_opts` is NULL");
         return;
     }
-    // SAFETY: checked above; only the field is read, as older options are shorter.
+    // SAFETY: checked above; only the fields are read, as older options are shorter.
     let enabled = unsafe { (&raw const (*ucm_opts).enable_events).read() };
-    hooks::set_enabled(enabled != 0);
+    // SAFETY: as above.
+    let mode = match unsafe { (&raw const (*ucm_opts).mmap_hook_mode).read() } {
+        UCM_MMAP_HOOK_NONE => hooks::Mode::Forbidden,
+        UCM_MMAP_HOOK_RELOC => hooks::Mode::ByLinkage,
+        _ => hooks::Mode::ByApi,
+    };
+    hooks::set(enabled != 0, mode);
 }
 
 /// Registers a handler of memory events. It hears of the calls of this header, and with

@@ -65,9 +65,9 @@ pub fn unset_external(events: EventSet) {
     EXTERNAL.fetch_and(!events, Ordering::Relaxed);
 }
 
-/// Turns registration of handlers on or off.
-pub fn set_enabled(enabled: bool) {
-    ALLOWED.store(if enabled { ALL } else { NONE }, Ordering::Relaxed);
+/// What the program says, in place of the configuration.
+pub fn set(enabled: bool, mode: Mode) {
+    ALLOWED.store(allowed(enabled, mode), Ordering::Relaxed);
 }
 
 /// Whether nobody has decided yet.
@@ -77,13 +77,18 @@ pub fn is_unset() -> bool {
 
 /// What the configuration says, where nobody has decided yet.
 pub fn set_default(enabled: bool, mode: Mode) {
-    let allowed = match (enabled, mode) {
+    let allowed = allowed(enabled, mode);
+    let _ = ALLOWED.compare_exchange(UNSET, allowed, Ordering::Relaxed, Ordering::Relaxed);
+}
+
+/// A value of `ALLOWED`.
+fn allowed(enabled: bool, mode: Mode) -> u8 {
+    match (enabled, mode) {
         (false, _) => NONE,
         (true, Mode::Forbidden) => WITHOUT_HOOKS,
         (true, Mode::ByApi) => ALL,
         (true, Mode::ByLinkage) => BY_LINKAGE,
-    };
-    let _ = ALLOWED.compare_exchange(UNSET, allowed, Ordering::Relaxed, Ordering::Relaxed);
+    }
 }
 
 /// Why a handler may not be registered.

@@ -264,7 +264,9 @@ typedef void (*ucm_event_callback_t)(ucm_event_type_t event_type,
                                      void *arg);
 
 /**
- * Sets options; `enable_events` decides whether handlers may be registered.
+ * Sets options, in place of what the environment says: `enable_events` as `UCX_MEM_EVENTS`, `mmap_hook_mode` as
+ * `UCX_MEM_MMAP_HOOK_MODE`, from the next handler on. The others are about hooks of malloc() and patched code, of which there are none.
+ *
  *
  * @param[in] ucm_opts The options; copied.
  */
