@@ -6,6 +6,7 @@ use crate::ucs::config::{AUTO, Bytes, Config, Count, Double, Kind, Row, Table, U
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use crate::uct::base::config as shared;
+use std::net::Ipv6Addr;
 
 pub static MD: Table = Table {
     name: "RDMA memory domain configuration",
@@ -42,8 +43,29 @@ pub static MD: Table = Table {
             Kind::ULong,
             "Which entry of the port's table of global addresses to use.",
         ),
+        Row::new(
+            "SUBNET_PREFIX",
+            "",
+            Kind::Str,
+            "The subnet of InfiniBand ports that are used, such as fe80:0:0:0; empty: all.",
+        ),
     ],
 };
+
+/// The first half of the addresses of a subnet. `None`: any.
+pub fn subnet_prefix(text: &str) -> Result<Option<[u8; 8]>> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let whole = text.parse().or_else(|_| format!("{text}::").parse());
+    match whole.map(|address: Ipv6Addr| address.octets()) {
+        Ok([prefix @ .., 0, 0, 0, 0, 0, 0, 0, 0]) => Ok(Some(prefix)),
+        _ => {
+            ucs_error!("UCX_IB_SUBNET_PREFIX={text} is no prefix of a subnet, such as fe80:0:0:0");
+            Err(Status::INVALID_PARAM)
+        }
+    }
+}
 
 const MTUS: &[&str] = &["default", "512", "1024", "2048", "4096", "256"];
 
@@ -178,6 +200,20 @@ static RC: Table = Table {
             "0.25",
             Kind::Double,
             "When less than this part of the window is left, the peer shall grant another at once.",
+        ),
+        Row::without_effect(
+            "FENCE",
+            "auto",
+            &Kind::Str,
+            "How a fence is made.",
+            "a request behind a fence waits for reads and atomics before it, which is all that a device lets others overtake",
+        ),
+        Row::without_effect(
+            "TX_NUM_GET_BYTES",
+            "inf",
+            &Kind::MemUnits,
+            "Most bytes of reads under way.",
+            "TX_QUEUE_LEN and MAX_GET_ZCOPY limit them",
         ),
         Row::new(
             "MAX_GET_ZCOPY",
@@ -419,6 +455,24 @@ fn rnr_code(seconds: f64) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn prefixes_of_subnets_are_read() {
+        let link_local = Some([0xfe, 0x80, 0, 0, 0, 0, 0, 0]);
+        for text in ["fe80:0:0:0", "fe80:0000:0000:0000", "fe80::"] {
+            assert_eq!(subnet_prefix(text), Ok(link_local), "{text}");
+        }
+        assert_eq!(subnet_prefix(""), Ok(None));
+        for text in [
+            "fe80:0:0:0:1",
+            "fe80::1",
+            "subnet",
+            "192.168.0.0",
+            "12345:0:0:0",
+        ] {
+            assert!(subnet_prefix(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn times_become_the_specifications_codes() {

@@ -34,7 +34,10 @@ pub struct Domain {
     pub name: String,
     pub limits: ibv_device_attr,
     pub watch: Watch,
+    /// Which address of a port to use, where the user chose.
     gid_index: Option<usize>,
+    /// The subnet of the InfiniBand ports that are used.
+    subnet: Option<[u8; 8]>,
 }
 
 struct IbMd {
@@ -111,6 +114,7 @@ impl Component for IbComponent {
             ucs_error!("RDMA device {name} cannot be opened: {e}");
             Status::from(e)
         })?;
+        let subnet = config::subnet_prefix(config.str(var!(config::MD, "SUBNET_PREFIX")))?;
         let watch = match config.bool(var!(config::MD, "ASYNC_EVENTS")) {
             true => Watch::start(&device, name)?,
             false => Watch::none(),
@@ -123,6 +127,7 @@ impl Component for IbComponent {
                 watch,
                 gid_index: Some(config.ulong(var!(config::MD, "GID_INDEX")))
                     .filter(|&index| index != AUTO),
+                subnet,
             }),
             reg_cost: (
                 config.time(var!(config::MD, "MEM_REG_OVERHEAD")),
@@ -151,7 +156,8 @@ impl Component for IbComponent {
 
 impl Domain {
     fn port(&self, number: u8) -> core::result::Result<Port, String> {
-        Port::look(&self.device, &self.name, number, self.gid_index)
+        let choice = (self.gid_index, self.subnet);
+        Port::look(&self.device, &self.name, number, choice)
     }
 
     /// Whether the device has 64-bit atomics.

@@ -55,12 +55,13 @@ pub fn read_peer(
 type Refusal = String;
 
 impl Port {
-    /// Looks at a port of the device called `name`. `gid_index`: which address to use, where the user chose.
+    /// Looks at a port of the device called `name`. `gid_index`: which address to use, where the user chose; `subnet`: that of
+    /// InfiniBand ports.
     pub fn look(
         device: &Device,
         name: &str,
         number: u8,
-        gid_index: Option<usize>,
+        (gid_index, subnet): (Option<usize>, Option<[u8; 8]>),
     ) -> core::result::Result<Port, Refusal> {
         let attr = device.port(number).map_err(|e| e.to_string())?;
         if attr.state != IBV_PORT_ACTIVE {
@@ -95,6 +96,12 @@ impl Port {
         let Some((_, index, link, gid)) = found else {
             return Err("the port has no usable address (GID)".to_owned());
         };
+        if !ethernet && subnet.is_some_and(|subnet| !gid.starts_with(&subnet)) {
+            let own = gid_text(&gid);
+            return Err(format!(
+                "its address is {own}, of another subnet than UCX_IB_SUBNET_PREFIX"
+            ));
+        }
         let port = Port {
             number,
             address: DeviceAddr {

@@ -273,7 +273,7 @@ impl Shared {
             return Ok(*known);
         }
         let (opened, _) = self.device(device).map_err(|e| e.to_string())?;
-        let address = Port::look(&opened, device, number, None)?.address;
+        let address = Port::look(&opened, device, number, (None, None))?.address;
         self.ports.lock().insert(key, address);
         Ok(address)
     }
