@@ -1,7 +1,6 @@
 /* ucp_config_modify takes names of options that are not a context's alone: Mercury's na_ucx sets HANDLE_ERRORS, LOG_LEVEL and
- * CM_REUSEADDR so. An unknown name and a level that is
- * none are refused. */
-/* oracle: 1.13.1 1.22.0 */
+ * CM_REUSEADDR so. An unknown name and a level that is none are refused; upstream's 1.13 took unknown names. */
+/* oracle: 1.22.0 */
 /* env: UCX_LOG_LEVEL=fatal UCX_LOG_FILE=stderr */
 #include "check.h"
 
