@@ -1,13 +1,17 @@
 //! Libraries that are loaded when somebody needs what they are for, and the tables of their functions. And the linkage tables of
 //! all loaded objects, where a user asks for them to be changed.
 //!
-//! A library that stands in a table is no dependency of ours: where it is missing, only what needs it is. It stays loaded.
+//! A library that stands in a table is no dependency of ours: where it is missing, only what needs it is. It stays loaded. So do
+//! plug-ins, which are the program's.
 
 use super::mem::page_size;
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ops::Range;
 use core::sync::atomic::{AtomicUsize, Ordering};
+use std::ffi::CString;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 /// The table of a library's functions: a struct with a member for each, named like it. One without a function that is not
 /// `optional` cannot be made. Who writes it vouches for the functions' types.
@@ -70,6 +74,23 @@ impl Library {
         let at = unsafe { libc::dlsym(self.0, name.as_ptr().cast()) };
         (!at.is_null()).then_some(at)
     }
+}
+
+/// Loads a plug-in, for good; with `global` libraries that are loaded later find its symbols.
+pub fn load_plug_in(path: &Path, global: bool) -> io::Result<()> {
+    let name = CString::new(path.as_os_str().as_bytes())?;
+    let scope = if global {
+        libc::RTLD_GLOBAL
+    } else {
+        libc::RTLD_LOCAL
+    };
+    let flags = libc::RTLD_LAZY | libc::RTLD_NODELETE | scope;
+    // SAFETY: a C string. What its constructors do is up to who installed it.
+    let handle = unsafe { libc::dlopen(name.as_ptr(), flags) };
+    if handle.is_null() {
+        return Err(io::Error::other(last_error(&path.display().to_string())));
+    }
+    Ok(())
 }
 
 fn last_error(name: &str) -> String {

@@ -83,15 +83,19 @@ fn restore_signals(old: &libc::sigset_t) {
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, old, core::ptr::null_mut()) };
 }
 
-/// Sets a client's `initialized` flag under its own mutex, once.
+/// Calls a function under a client's mutex, unless its flag says that it was called before, and sets the flag.
 ///
 /// # Safety
 /// Both belong to one live, initialised `ucs_init_once_t`.
-pub unsafe fn set_once(lock: *mut libc::pthread_mutex_t, initialized: *mut i32) {
+pub unsafe fn once(lock: *mut libc::pthread_mutex_t, initialized: *mut i32, first: impl FnOnce()) {
     // SAFETY: the caller vouches for the mutex.
     unsafe { libc::pthread_mutex_lock(lock) };
     // SAFETY: the flag is the mutex's, which this thread holds.
-    unsafe { initialized.write(1) };
+    if unsafe { initialized.read() } == 0 {
+        first();
+        // SAFETY: as above.
+        unsafe { initialized.write(1) };
+    }
     // SAFETY: locked above.
     unsafe { libc::pthread_mutex_unlock(lock) };
 }

@@ -18,6 +18,7 @@ pub mod memtype;
 pub mod memunits;
 pub mod mpool;
 pub mod nonces;
+pub mod plug_ins;
 pub mod service;
 pub mod shared_slots;
 pub mod slots;

@@ -129,11 +129,11 @@ struct ucs_global_opts_t {
     char *vfs_sock_path;
     /** UCX_RCACHE_CHECK_PFN: How many page frames of a cached registration are compared on use. No effect here. */
     unsigned int rcache_check_pfn;
-    /** UCX_MODULE_DIR: Folder of plug-ins. No effect here. */
+    /** UCX_MODULE_DIR: Folder of plug-ins of programs. */
     char *module_dir;
     /** UCX_MODULE_LOG_LEVEL: Log level of loading plug-ins. No effect here. */
     ucs_log_level_t module_log_level;
-    /** UCX_MODULES: Plug-ins to load. No effect here. */
+    /** UCX_MODULES: Names of the plug-ins of programs that are loaded. */
     ucs_config_allow_list_t modules;
     /** UCX_PLUGIN_PATH: Folders of plug-ins. No effect here. */
     ucs_config_names_array_t plugin_path;

@@ -3,8 +3,9 @@
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::sys::{clock, cpu, machine, mem, process, random};
+use crate::ucs::plug_ins;
 use once_cell::race::OnceBox;
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::os::unix::ffi::OsStringExt;
 
 /// Bytes in a page.
@@ -86,22 +87,28 @@ pub extern "C" fn ucs_generate_uuid(seed: u64) -> u64 {
     })
 }
 
-/// Loads plug-ins, once for each `init_once`: there are none, so only the mark is set.
+/// Loads the plug-ins of a framework (`libFRAMEWORK_NAME.so.0`), once for each `init_once`, where `ucs::plug_ins` looks for them.
+/// `flags`: bit 1 lets other libraries find their symbols. `ucs/sys/module.h`, not installed.
 ///
 /// # Safety
-/// `init_once` is null or a live, initialised object.
+/// `framework` is null or a C string; `init_once` is null or a live, initialised object.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucs_load_modules(
-    _framework: *const c_char,
+    framework: *const c_char,
     _expected_modules: *const c_char,
     init_once: *mut ucs_init_once_t,
-    _flags: c_uint,
+    flags: c_uint,
 ) {
-    non_null!(; init_once);
+    /// The other flag has plug-ins stay loaded, which all do.
+    const GLOBAL: c_uint = 1 << 1;
+    non_null!(; framework, init_once);
     // SAFETY: checked above; the caller vouches for it.
+    let framework = unsafe { CStr::from_ptr(framework) }.to_string_lossy();
+    // SAFETY: as above.
     let lock = unsafe { &raw mut (*init_once).lock };
     // SAFETY: as above.
     let initialized = unsafe { &raw mut (*init_once).initialized };
+    let load = || plug_ins::load(&framework, flags & GLOBAL != 0);
     // SAFETY: both belong to the caller's live object.
-    unsafe { process::set_once(lock, initialized) };
+    unsafe { process::once(lock, initialized, load) };
 }

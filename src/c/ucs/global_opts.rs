@@ -115,11 +115,11 @@ pub struct ucs_global_opts_t {
     pub vfs_sock_path: *mut c_char,
     /// UCX_RCACHE_CHECK_PFN: How many page frames of a cached registration are compared on use. No effect here.
     pub rcache_check_pfn: c_uint,
-    /// UCX_MODULE_DIR: Folder of plug-ins. No effect here.
+    /// UCX_MODULE_DIR: Folder of plug-ins of programs.
     pub module_dir: *mut c_char,
     /// UCX_MODULE_LOG_LEVEL: Log level of loading plug-ins. No effect here.
     pub module_log_level: ucs_log_level_t,
-    /// UCX_MODULES: Plug-ins to load. No effect here.
+    /// UCX_MODULES: Names of the plug-ins of programs that are loaded.
     pub modules: ucs_config_allow_list_t,
     /// UCX_PLUGIN_PATH: Folders of plug-ins. No effect here.
     pub plugin_path: ucs_config_names_array_t,

@@ -143,26 +143,24 @@ pub static TABLE: Table = Table {
             "How many page frames of a cached registration are compared on use.",
             "cached registrations are not compared with page frames",
         ),
-        Row::without_effect(
+        Row::new(
             "MODULE_DIR",
             "",
-            &Kind::Str,
-            "Folder of plug-ins.",
-            "all transports are built in",
+            Kind::Str,
+            "Folder of plug-ins of programs, such as ucx_perftest's for memory of devices; transports are built in.",
         ),
         Row::without_effect(
             "MODULE_LOG_LEVEL",
             "DEBUG",
             &Kind::Enum(LOG_LEVELS),
             "Log level of loading plug-ins.",
-            "all transports are built in",
+            "it is DEBUG",
         ),
-        Row::without_effect(
+        Row::new(
             "MODULES",
             "all",
-            &Kind::AllowList,
-            "Plug-ins to load.",
-            "all transports are built in",
+            Kind::AllowList,
+            "Names of the plug-ins of programs that are loaded, as patterns, see glob(7).",
         ),
         Row::without_effect(
             "PLUGIN_PATH",
