@@ -48,6 +48,9 @@ int cuMemAllocFromPoolAsync(CUdeviceptr *address, size_t size, CUmemoryPool pool
 /* Of the stand-in alone: how often a function of the driver was called. */
 long fake_cuda_calls(const char *function);
 
+/* Whether this is the stand-in; 0 where tests/gpu counts the calls of NVIDIA's driver. */
+int fake_cuda_is_stand_in(void);
+
 /* As well: lets the processor access all memory of devices that there is now. */
 void fake_cuda_open_memory(void);
 

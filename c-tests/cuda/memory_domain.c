@@ -85,10 +85,13 @@ static void same_address(void)
         device = device_memory(LENGTH);
         tell("device memory", at(device), 10);
         CHECK_EQ(cuMemFree_v2(device), 0);
+        /* NVIDIA's driver keeps its addresses. */
         host = mmap(at(device), LENGTH, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-        CHECK(host == at(device));
-        tell("host memory in its place", host, 10);
-        munmap(host, LENGTH);
+        if (host != MAP_FAILED) {
+            CHECK(host == at(device));
+            tell("host memory in its place", host, 10);
+            munmap(host, LENGTH);
+        }
         device = managed_memory(LENGTH);
         tell("managed memory", at(device), 10);
         CHECK_EQ(cuMemFree_v2(device), 0);

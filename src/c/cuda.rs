@@ -73,6 +73,7 @@ constants! { CUDA_CONSTANTS:
     CU_DEVICE_ATTRIBUTE_PCI_BUS_ID: CUdevice_attribute = 33,
     CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID: CUdevice_attribute = 34,
     CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID: CUdevice_attribute = 50,
+    CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: CUdevice_attribute = 75,
     CU_CTX_SYNC_MEMOPS: c_uint = 0x80,
     CU_STREAM_NON_BLOCKING: c_uint = 1,
     CU_EVENT_DISABLE_TIMING: c_uint = 2,

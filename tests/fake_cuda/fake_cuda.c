@@ -16,6 +16,7 @@
  *   seed=N        of the random numbers that decide how many
  *   fabric=N      1: memory may have handles for other nodes; else, as on most machines, creating it so fails
  *   limit=N       bytes of memory of each device, 1 GiB unless set
+ *   capability=N  major number of the devices' compute capability, 9 unless set
  *   fail=F        function F fails with CUDA_ERROR_UNKNOWN, always
  *   fail=F:N      only in its N-th call
  *   fail=F:N:E    with error E; N may be 0 for always
@@ -85,6 +86,7 @@ enum {
     CU_DEVICE_ATTRIBUTE_PCI_BUS_ID = 33,
     CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID = 34,
     CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING = 41,
+    CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,
     CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID = 50,
 };
 #endif
@@ -100,6 +102,7 @@ struct CUctx_st {
     int primary;
     int retained;
     unsigned flags;
+    unsigned long long id; /* another one each time that the primary context comes to life */
 };
 
 /* An allocation. The program's addresses are [base, base + size). */
@@ -141,6 +144,7 @@ struct CUstream_st {
     struct task *first, **last;
     int late; /* questions that are still answered "not ready" */
     CUcontext context;
+    unsigned long long context_id;
 };
 
 struct CUevent_st {
@@ -154,6 +158,7 @@ static struct block *blocks;
 static unsigned long long last_id;
 static size_t used[MAX_DEVICES];
 static struct CUctx_st primary[MAX_DEVICES];
+static unsigned long long last_context;
 static struct CUstream_st null_stream;
 static CUstream streams;
 static unsigned long long last_stream;
@@ -163,6 +168,7 @@ static __thread int depth;
 /* ---- settings ---- */
 
 static int devices = 1;
+static int capability = 9;
 static unsigned late = 3, seed = 1;
 static size_t limit = 1ul << 30;
 static int fabric;
@@ -208,6 +214,8 @@ __attribute__((constructor)) static void read_settings(void)
             seed = (unsigned)atoi(value);
         else if (!strcmp(item, "limit"))
             limit = strtoul(value, NULL, 0);
+        else if (!strcmp(item, "capability"))
+            capability = atoi(value);
         else if (!strcmp(item, "fabric"))
             fabric = atoi(value);
         else if (!strcmp(item, "count")) {
@@ -242,6 +250,12 @@ static CUresult leave(int result)
 {
     pthread_mutex_unlock(&lock);
     return (CUresult)result;
+}
+
+/* For tests: this is not NVIDIA's driver. */
+int fake_cuda_is_stand_in(void)
+{
+    return 1;
 }
 
 /* For tests: how often a function of the driver was called. */
@@ -553,6 +567,7 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
     case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID: *value = 0x41 + device; break;
     case CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID: *value = 0; break;
     case CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING: *value = 1; break;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: *value = capability; break;
     default: *value = 0;
     }
     return leave(CUDA_SUCCESS);
@@ -591,7 +606,8 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
     ENTER;
     if (device < 0 || device >= devices)
         return leave(CUDA_ERROR_INVALID_DEVICE);
-    primary[device].retained++;
+    if (!primary[device].retained++)
+        primary[device].id = ++last_context;
     *context = &primary[device];
     return leave(CUDA_SUCCESS);
 }
@@ -680,6 +696,13 @@ CUresult cuCtxPopCurrent_v2(CUcontext *context)
     return leave(CUDA_SUCCESS);
 }
 
+CUresult cuCtxGetId(CUcontext of, unsigned long long *id)
+{
+    ENTER_WITH_CONTEXT;
+    *id = (of ? of : context)->id;
+    return leave(CUDA_SUCCESS);
+}
+
 CUresult cuCtxGetFlags(unsigned *flags)
 {
     ENTER_WITH_CONTEXT;
@@ -709,6 +732,13 @@ static int is_plain(const struct block *b)
 
 static unsigned handle_types(const struct block *b);
 
+/* What was reserved for memory that is mapped in steps: the driver tells that range for each of them. */
+struct range {
+    char *base;
+    size_t size;
+};
+static struct range reserved_for(const char *at);
+
 /* One attribute of an address; memory that the driver does not know has none. */
 static int attribute_of(void *value, int attribute, const struct block *b, CUdeviceptr address)
 {
@@ -726,10 +756,14 @@ static int attribute_of(void *value, int attribute, const struct block *b, CUdev
         break;
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: *(unsigned *)value = (unsigned)b->synchronous; break;
     case CU_POINTER_ATTRIBUTE_BUFFER_ID: *(unsigned long long *)value = b->id; break;
-    case CU_POINTER_ATTRIBUTE_IS_MANAGED: *(unsigned char *)value = (unsigned char)b->managed; break;
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED: *(unsigned *)value = (unsigned)b->managed; break;
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: *(int *)value = b->device; break;
-    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: *(CUdeviceptr *)value = (CUdeviceptr)(uintptr_t)b->base; break;
-    case CU_POINTER_ATTRIBUTE_RANGE_SIZE: *(size_t *)value = b->size; break;
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+        *(CUdeviceptr *)value = (CUdeviceptr)(uintptr_t)(b->allocation ? reserved_for(b->base).base : b->base);
+        break;
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+        *(size_t *)value = b->allocation ? reserved_for(b->base).size : b->size;
+        break;
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE: *(int *)value = is_plain(b); break;
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: *(unsigned long long *)value = handle_types(b); break;
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: *(void **)value = b->pool; break;
@@ -753,7 +787,7 @@ CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes,
         [CU_POINTER_ATTRIBUTE_HOST_POINTER] = sizeof(void *),
         [CU_POINTER_ATTRIBUTE_SYNC_MEMOPS] = sizeof(unsigned),
         [CU_POINTER_ATTRIBUTE_BUFFER_ID] = sizeof(unsigned long long),
-        [CU_POINTER_ATTRIBUTE_IS_MANAGED] = sizeof(unsigned char),
+        [CU_POINTER_ATTRIBUTE_IS_MANAGED] = sizeof(unsigned),
         [CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL] = sizeof(int),
         [CU_POINTER_ATTRIBUTE_RANGE_START_ADDR] = sizeof(CUdeviceptr),
         [CU_POINTER_ATTRIBUTE_RANGE_SIZE] = sizeof(size_t),
@@ -1005,6 +1039,7 @@ CUresult cuStreamCreate(CUstream *stream, unsigned flags)
         abort();
     (*stream)->last = &(*stream)->first;
     (*stream)->context = context;
+    (*stream)->context_id = context->id;
     (*stream)->id = ++last_stream;
     (*stream)->next = streams;
     streams = *stream;
@@ -1016,6 +1051,11 @@ CUresult cuStreamDestroy_v2(CUstream stream)
     ENTER_WITH_CONTEXT;
     if ((uintptr_t)stream <= 2)
         return leave(CUDA_ERROR_INVALID_HANDLE);
+    /* The driver crashes, too. */
+    if (stream->context_id != stream->context->id) {
+        fprintf(stderr, "fake libcuda: a stream of a context that is gone is destroyed\n");
+        abort();
+    }
     run(stream, NULL);
     for (CUstream *s = &streams; *s; s = &(*s)->next)
         if (*s == stream) {
@@ -1094,16 +1134,6 @@ CUresult cuEventSynchronize(CUevent event)
 }
 
 /* For upstream, which knows contexts by their numbers. */
-CUresult cuCtxGetId(CUcontext context, unsigned long long *id)
-{
-    ENTER;
-    if (!context)
-        context = depth ? stack[depth - 1] : NULL;
-    if (!context)
-        return leave(CUDA_ERROR_INVALID_CONTEXT);
-    *id = (unsigned long long)(uintptr_t)context;
-    return leave(CUDA_SUCCESS);
-}
 
 /* As well, which looks some functions up. */
 CUresult cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags,

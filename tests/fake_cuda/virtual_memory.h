@@ -50,6 +50,7 @@ struct CUmemPoolHandle_st {
     CUdevice device;
     unsigned types;
     int imported;
+    int exported;
     int pid;
     unsigned serial; /* in the process that made it */
 };
@@ -181,6 +182,15 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
         return leave(CUDA_ERROR_INVALID_VALUE);
     drop((struct allocation *)(uintptr_t)handle);
     return leave(CUDA_SUCCESS);
+}
+
+static struct range reserved_for(const char *at)
+{
+    struct reservation *r = reservations;
+
+    while (at < r->base || at >= r->base + r->size)
+        r = r->next;
+    return (struct range){r->base, r->size};
 }
 
 CUresult cuMemAddressReserve(CUdeviceptr *address, size_t size, size_t alignment, CUdeviceptr hint,
@@ -465,6 +475,7 @@ CUresult cuMemPoolExportToShareableHandle(void *shareable, CUmemoryPool pool, CU
     file = memfd_create(POOL_FILE, MFD_CLOEXEC);
     if (file < 0)
         abort();
+    pool->exported = 1;
     n = name_of('p', file, 0, pool->device, pool->serial);
     if ((int)type == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) {
         if (pwrite(file, &n, sizeof n, 0) != sizeof n)
@@ -512,7 +523,8 @@ CUresult cuMemPoolExportPointer(CUmemPoolPtrExportData *data, CUdeviceptr addres
     ENTER;
     struct block *b = block_of((void *)(uintptr_t)address);
     struct name n;
-    if (!data || !b || b->base != (char *)(uintptr_t)address || !b->pool || !b->pool->types || b->theirs)
+    /* Pointers follow their pool. */
+    if (!data || !b || b->base != (char *)(uintptr_t)address || !b->pool || !b->pool->exported || b->theirs)
         return leave(CUDA_ERROR_INVALID_VALUE);
     n = name_of('m', b->file, b->size, b->device, b->pool->serial);
     memset(data, 0, sizeof *data);

@@ -15,9 +15,17 @@ use std::sync::Arc;
 /// Streams of the contexts that copies were made for.
 pub struct Streams {
     driver: Driver,
-    known: Mutex<Vec<(Context, Stream)>>,
+    known: Mutex<Vec<Known>>,
     /// Primary contexts, retained for memory of pools, which belongs to no context.
     primary: Mutex<Vec<(c_int, Context)>>,
+}
+
+/// The stream of a context.
+struct Known {
+    context: Context,
+    /// The context's number: a stream of a context that is gone is gone too, and naming it may crash the driver.
+    id: u64,
+    stream: Stream,
 }
 
 /// A stream; the driver allows threads to share it.
@@ -135,7 +143,7 @@ impl Streams {
         let result = f(self.stream_of(context)?);
         if result.is_err() {
             // The stream may be of another context, which was destroyed before this one got its name.
-            self.known.lock().retain(|(of, _)| *of != context);
+            self.known.lock().retain(|known| known.context != context);
         }
         result
     }
@@ -185,27 +193,37 @@ impl Streams {
 
     /// The stream of the context, which is current.
     fn stream_of(&self, context: Context) -> Result<Stream, DriverError> {
+        let id = self.driver.current_context_id();
         let mut all = self.known.lock();
-        if let Some((_, stream)) = all.iter().find(|(of, _)| *of == context) {
-            return Ok(*stream);
+        if let Some(at) = all.iter().position(|known| known.context == context) {
+            if all[at].id == id {
+                return Ok(all[at].stream);
+            }
+            all.swap_remove(at);
         }
         let mut stream = null_mut();
         call!(unsafe self.driver,
             cuStreamCreate(&mut stream, CU_STREAM_NON_BLOCKING)
         )?;
         let stream = Stream(stream);
-        all.push((context, stream));
+        all.push(Known {
+            context,
+            id,
+            stream,
+        });
         Ok(stream)
     }
 }
 
 impl Drop for Streams {
     fn drop(&mut self) {
-        for (context, stream) in self.known.get_mut().drain(..) {
+        for known in self.known.get_mut().drain(..) {
             // Of a context that was destroyed, with all that is in it, nothing is left to destroy.
-            if let Ok(_entered) = self.driver.enter(context) {
+            if let Ok(_entered) = self.driver.enter(known.context)
+                && self.driver.current_context_id() == known.id
+            {
                 // Of `stream_of`, once.
-                let _ = call!(unsafe self.driver, cuStreamDestroy_v2(stream.0));
+                let _ = call!(unsafe self.driver, cuStreamDestroy_v2(known.stream.0));
             }
         }
         for (device, _) in self.primary.get_mut().drain(..) {

@@ -87,13 +87,24 @@ impl Driver {
         DriverError { call, code, text }
     }
 
+    fn attribute(self, device: CUdevice, which: CUdevice_attribute) -> Result<c_int, DriverError> {
+        let mut value = 0;
+        call!(unsafe self, cuDeviceGetAttribute(&mut value, which, device))?;
+        Ok(value)
+    }
+
+    /// The generation of a device: the major number of its compute capability, 9 for Hopper.
+    pub fn capability(self, ordinal: c_int) -> Result<c_int, DriverError> {
+        self.attribute(
+            self.device(ordinal)?,
+            CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
+        )
+    }
+
     /// Domain, bus and device number of a device's PCI function, by its ordinal number in this process.
     pub fn pci_address(self, ordinal: c_int) -> Result<(u16, u8, u8), DriverError> {
         let device = self.device(ordinal)?;
-        let number = |attribute| {
-            let mut value = 0;
-            call!(unsafe self, cuDeviceGetAttribute(&mut value, attribute, device)).map(|()| value)
-        };
+        let number = |which| self.attribute(device, which);
         Ok((
             number(CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID)? as u16,
             number(CU_DEVICE_ATTRIBUTE_PCI_BUS_ID)? as u8,
@@ -120,6 +131,17 @@ impl Driver {
         // A writable result.
         call!(unsafe self, cuCtxGetDevice(&mut device)).ok()?;
         Some(device)
+    }
+
+    /// The number of the context that is current, which no other context of the process has had; 0 where the driver has none. The
+    /// name of a context may come again, as that of a primary context always does.
+    pub(super) fn current_context_id(self) -> u64 {
+        let mut id = 0;
+        if let Some(get) = self.table.cuCtxGetId {
+            // SAFETY: null is the current context; a writable result. Where that fails, 0 stays.
+            unsafe { get(null_mut(), &mut id) };
+        }
+        id
     }
 
     /// The context that is current on this thread.

@@ -113,6 +113,10 @@ impl Driver {
         if !of.pooled {
             return Ok(Some(IpcHandle::Mapped(shared)));
         }
+        if matches!(shared, Shareable::File(())) {
+            // Until the pool has been exported, the driver exports no pointer of it.
+            drop(self.descriptor((of, pool))?);
+        }
         let mut pointer = CUmemPoolPtrExportData {
             reserved: [0; CU_IPC_HANDLE_SIZE as usize],
         };
@@ -128,11 +132,16 @@ impl Driver {
             return Ok(None);
         }
         let (_, pool) = self.made_for(of.base as CUdeviceptr)?;
+        self.descriptor((of, pool)).map(Some)
+    }
+
+    /// A new descriptor of an allocation, or of its pool.
+    fn descriptor(self, of: (&Allocation, CUmemoryPool)) -> Result<OwnedFd, DriverError> {
         let mut file: c_int = -1;
         let to: *mut c_void = (&raw mut file).cast();
-        self.share((of, pool), CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, to)?;
+        self.share(of, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, to)?;
         // SAFETY: the driver has opened it for the caller.
-        Ok(Some(unsafe { OwnedFd::from_raw_fd(file) }))
+        Ok(unsafe { OwnedFd::from_raw_fd(file) })
     }
 
     /// The kinds of handles that memory may have, as a mask, and its pool.

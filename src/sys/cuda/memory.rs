@@ -2,8 +2,8 @@
 
 use super::driver::{Context, Driver, DriverError, Entered, call};
 use crate::c::cuda::*;
-use core::ffi::{c_int, c_uint, c_void};
-use core::ptr::{NonNull, null_mut};
+use core::ffi::{c_int, c_uint};
+use core::ptr::NonNull;
 
 /// An allocation of the driver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,9 +41,6 @@ pub enum Allocate {
 impl Driver {
     /// The allocation that holds an address; `None` for memory of the host. One call of the driver.
     pub fn allocation_of(self, address: usize) -> Result<Option<Allocation>, DriverError> {
-        let (mut kind, mut managed, mut id, mut device): (c_uint, u8, u64, c_int) = (0, 0, 0, 0);
-        let (mut base, mut length): (CUdeviceptr, usize) = (0, 0);
-        let (mut pool, mut context): (*mut c_void, CUcontext) = (null_mut(), null_mut());
         let mut attributes = [
             CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
             CU_POINTER_ATTRIBUTE_IS_MANAGED,
@@ -54,22 +51,15 @@ impl Driver {
             CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE,
             CU_POINTER_ATTRIBUTE_CONTEXT,
         ];
-        let mut values: [*mut c_void; 8] = [
-            (&raw mut kind).cast(),
-            (&raw mut managed).cast(),
-            (&raw mut id).cast(),
-            (&raw mut device).cast(),
-            (&raw mut base).cast(),
-            (&raw mut length).cast(),
-            (&raw mut pool).cast(),
-            (&raw mut context).cast(),
-        ];
+        // The driver writes four or eight bytes, little-endian, also of what its header calls a boolean.
+        let mut values = [0_u64; 8];
+        let mut places = values.each_mut().map(|value| (&raw mut *value).cast());
         // Each value has room for its attribute; what the driver does not know it sets to zero.
         let asked = call!(unsafe self,
             cuPointerGetAttributes(
                 attributes.len() as c_uint,
                 attributes.as_mut_ptr(),
-                values.as_mut_ptr(),
+                places.as_mut_ptr(),
                 address as CUdeviceptr,
             )
         );
@@ -78,19 +68,47 @@ impl Driver {
             Err(e) if e.code == CUDA_ERROR_NOT_INITIALIZED => return Ok(None),
             other => other?,
         }
+        let [kind, managed, id, device, base, length, pool, context] = values;
+        let (kind, managed) = (kind as c_uint, managed != 0);
         // Managed memory has the type of the place where it is.
-        if kind == 0 || (kind == CU_MEMORYTYPE_HOST && managed == 0) {
+        if kind == 0 || (kind == CU_MEMORYTYPE_HOST && !managed) {
             return Ok(None);
         }
-        Ok(Some(Allocation {
+        let mut found = Allocation {
             base: base as usize,
-            length,
+            length: length as usize,
             id,
-            device,
-            context: NonNull::new(context).map(Context),
-            managed: managed != 0,
-            pooled: !pool.is_null(),
-        }))
+            device: device as c_int,
+            context: NonNull::new(core::ptr::with_exposed_provenance_mut(context as usize))
+                .map(Context),
+            managed,
+            pooled: pool != 0,
+        };
+        if found.is_mapped_in_steps() {
+            // The attributes are of the whole range that was reserved for the steps.
+            (found.base, found.length) = self.range_at(address, found.device)?;
+        }
+        Ok(Some(found))
+    }
+
+    /// Where the mapping that holds an address begins, and its bytes. A thread without a context asks in the device's primary one.
+    fn range_at(self, address: usize, device: c_int) -> Result<(usize, usize), DriverError> {
+        if self.current_context()?.is_none() {
+            let (context, device) = self.retain_primary_context(device)?;
+            let asked = self.enter(context).and_then(|_entered| self.range(address));
+            let _ = self.release(device);
+            return asked;
+        }
+        self.range(address)
+    }
+
+    fn range(self, address: usize) -> Result<(usize, usize), DriverError> {
+        let (mut base, mut length) = (0, 0);
+        // Writable results.
+        call!(unsafe self,
+            cuMemGetAddressRange_v2(&mut base, &mut length, address as CUdeviceptr)
+        )?;
+        Ok((base as usize, length))
     }
 
     /// Has synchronous copies of the program wait until the bytes are in their place, in the allocation that holds the

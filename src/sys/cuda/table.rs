@@ -58,6 +58,8 @@ functions! {
     cuMemPoolSetAccess: fn(CUmemoryPool, *const CUmemAccessDesc, usize) -> CUresult,
     cuMemPoolDestroy: fn(CUmemoryPool) -> CUresult,
     ; optional
+    // Since CUDA 12.0.
+    cuCtxGetId: fn(CUcontext, *mut u64) -> CUresult,
     // Since CUDA 12.1.
     cuCtxGetFlags: fn(*mut c_uint) -> CUresult,
     cuCtxSetFlags: fn(c_uint) -> CUresult,

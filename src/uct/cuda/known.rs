@@ -144,10 +144,11 @@ impl Detector {
 
     #[cold]
     fn work_out(&self, found: &Allocation, address: usize) -> Known {
-        let synchronized = match found.managed {
-            true => Ok(true),
-            false if found.is_mapped_in_steps() => self.driver.synchronize_all_copies(),
-            false => self.driver.synchronize_copies_to(address).map(|()| true),
+        // Memory of pools and memory that is mapped in steps is of no context, and has no flag of its own.
+        let synchronized = match (found.managed, self.driver.synchronize_all_copies()) {
+            (true, _) => Ok(true),
+            (false, of_context) if found.context.is_none() => of_context,
+            (false, _) => self.driver.synchronize_copies_to(address).map(|()| true),
         };
         match synchronized {
             Ok(true) => {}

@@ -33,8 +33,19 @@ use std::sync::Arc;
 /// Seconds until a copy begins, and of the processor for it: upstream's, by which programs choose.
 const LATENCY: f64 = 1e-6;
 const OVERHEAD: f64 = 7e-6;
-/// Bytes a second over PCI Express, as upstream has them.
-const BANDWIDTH: f64 = 6911.0 * 1024.0 * 1024.0;
+/// Bytes a second between two devices of a generation, as upstream has them: over NVLink, or over PCI Express where no
+/// generation is known.
+fn bandwidth_of(capability: Option<c_int>) -> f64 {
+    let megabytes = match capability {
+        Some(6) => 80_000.0,
+        Some(7) => 250_000.0,
+        Some(8) => 300_000.0,
+        Some(9) => 400_000.0,
+        Some(10) => 800_000.0,
+        _ => 6911.0,
+    };
+    megabytes * 1024.0 * 1024.0
+}
 
 pub struct CudaIpcIface {
     shared: Arc<Shared>,
@@ -77,7 +88,12 @@ impl CudaIpcIface {
                 config.uint(var!(config::IFACE, "MAX_EVENTS")),
             ),
             // `auto` is negative.
-            bandwidth: if told > 0.0 { told } else { BANDWIDTH },
+            bandwidth: if told > 0.0 {
+                told
+            } else {
+                let device = shared.driver.current_device().unwrap_or(0);
+                bandwidth_of(shared.driver.capability(device).ok())
+            },
             gets: config.on_off(var!(config::IFACE, "ENABLE_GET_ZCOPY")) != OnOff::Off,
             keeps: config.bool(var!(config::IFACE, "CACHE")),
         };
