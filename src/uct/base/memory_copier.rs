@@ -25,8 +25,9 @@ pub trait MemoryCopier: Send + Sync {
     ) -> Result<Box<dyn PendingCopy>>;
 
     /// `STAGING_BUFFER` bytes of the host from and to which devices copy without a detour, for copies from or to `near`.
-    /// `NO_MEMORY` where there is no such memory.
-    fn staging_buffer(&self, near: *const u8) -> Result<HostBuffer>;
+    /// `NO_MEMORY` where there is no such memory, and for a short message where all of the pool are in use: many of those may
+    /// wait at a time.
+    fn staging_buffer(&self, near: *const u8, of: MessageLength) -> Result<HostBuffer>;
 
     /// Memory for code that runs on a device, such as works on `near`; where `near` is the host's or null, on the device of the
     /// calling thread's context.
@@ -36,6 +37,13 @@ pub trait MemoryCopier: Send + Sync {
 
     /// What such copies cost.
     fn cost(&self, direction: Direction) -> &CopyCost;
+}
+
+/// Whether a message needs staging buffers in turn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MessageLength {
+    Short,
+    Long,
 }
 
 /// Which way bytes are copied.

@@ -5,10 +5,10 @@ use crate::sys::cuda::{Allocation, Context, Streams};
 use crate::sys::lock::Mutex;
 use crate::ucs::{Result, Status};
 use crate::ucs_debug;
-use crate::uct::base::memory_copier::{BufferPool, HostBuffer, STAGING_BUFFER};
+use crate::uct::base::memory_copier::{BufferPool, HostBuffer, MessageLength, STAGING_BUFFER};
 use std::sync::Arc;
 
-/// Buffers that are kept: those of four long messages at a time.
+/// Buffers that are kept, those of four long messages at a time; and most that short messages have made.
 const KEPT: usize = 16;
 
 /// The pool of a memory domain.
@@ -20,6 +20,8 @@ pub struct Buffers {
 #[derive(Default)]
 struct State {
     free: Vec<Vec<u8>>,
+    /// Buffers that are in use.
+    lent: usize,
     /// Where all pinned buffers begin, and the contexts that they are pinned in.
     pinned: Vec<(usize, Context)>,
 }
@@ -33,12 +35,21 @@ impl Buffers {
     }
 
     /// A buffer for copies from or to an allocation. One that cannot be pinned does too, and is slower.
-    pub fn take(self: &Arc<Self>, of: &Allocation) -> Result<HostBuffer> {
-        let kept = self.state.lock().free.pop();
-        let bytes = match kept {
-            Some(bytes) => bytes,
-            None => self.make(of)?,
+    /// `NO_MEMORY` for a short message while as many are in use as are kept.
+    pub fn take(self: &Arc<Self>, of: &Allocation, length: MessageLength) -> Result<HostBuffer> {
+        let kept = {
+            let mut state = self.state.lock();
+            if length == MessageLength::Short && state.lent >= KEPT {
+                return Err(Status::NO_MEMORY);
+            }
+            state.lent += 1;
+            state.free.pop()
         };
+        let made = match kept {
+            Some(bytes) => Ok(bytes),
+            None => self.make(of),
+        };
+        let bytes = made.inspect_err(|_| self.state.lock().lent -= 1)?;
         Ok(HostBuffer::new(bytes, Some(self.clone())))
     }
 
@@ -71,6 +82,7 @@ impl Buffers {
 impl BufferPool for Buffers {
     fn put(&self, bytes: Vec<u8>) {
         let mut state = self.state.lock();
+        state.lent -= 1;
         if state.free.len() < KEPT {
             state.free.push(bytes);
         } else {

@@ -10,7 +10,7 @@ use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use crate::uct::base::copy::copy;
 use crate::uct::base::memory_copier::{
-    CopyCost, DeviceBlock, Direction, HostBuffer, MemoryCopier, PendingCopy,
+    CopyCost, DeviceBlock, Direction, HostBuffer, MemoryCopier, MessageLength, PendingCopy,
 };
 use std::sync::Arc;
 
@@ -130,9 +130,9 @@ impl MemoryCopier for Copier {
         Ok(Box::new(Pending { copying, range }))
     }
 
-    fn staging_buffer(&self, near: *const u8) -> Result<HostBuffer> {
+    fn staging_buffer(&self, near: *const u8, length: MessageLength) -> Result<HostBuffer> {
         match self.driver.allocation_of(near.addr()) {
-            Ok(Some(of)) => self.buffers.take(&of),
+            Ok(Some(of)) => self.buffers.take(&of, length),
             Ok(None) => Err(Status::NO_MEMORY),
             Err(e) => Err(e.into()),
         }

@@ -7,7 +7,7 @@
 //!   sender                                     receiver
 //!     │ ────────────────── Rts ────────────────► │ [Matched]
 //!     │                                          │
-//!     │                                          │ the sender's memory is mapped here:
+//!     │                                          │ the sender's memory is mapped here, and no device puts faster:
 //!     │ ◄─────────────── SendAck ─────────────── │   copies, completes
 //!     │                                          │
 //!     │                                          │ a transport has get, and a key if it needs one:
@@ -57,6 +57,9 @@ use crate::wire::upstream::key::for_tcp_puts;
 use crate::{ucs_debug, ucs_error};
 use std::sync::Arc;
 
+/// Bytes from which on pinned memory is copied so much faster that a round trip to the sender pays.
+const PINNED: usize = 64 << 10;
+
 /// Lends the target of a fetched message to `f`, as `with_op` does. `None` when the request is of another kind.
 fn with_arriving<R>(req: Req, f: impl FnOnce(&Data, &mut Arriving) -> R) -> Option<R> {
     req.with_op(|op| match op {
@@ -105,7 +108,10 @@ pub fn fetch(worker: &Core, req: Req, message: &Rts) {
         return;
     }
     // A receive does not send to itself, whatever the message says.
-    if worker.proto().rules.maps && worker.requests().named(message.sender.id) != Some(req) {
+    if worker.proto().rules.maps
+        && worker.requests().named(message.sender.id) != Some(req)
+        && !is_better_put(worker, req, reply, message)
+    {
         match with_arriving(req, |data, _| copy_mapped(worker, reply, data, message)) {
             Some(Copied::Ended(result)) => {
                 worker.counters.fetched.mapped.add(message.total);
@@ -292,13 +298,29 @@ fn with_key(ep: &Ep, guard: EpochGuard, region: u64) -> Option<EpochGuard> {
     Some(EpochGuard { rkey, ..guard })
 }
 
+/// Whether the sender had better put a message that is mapped here: a device copies several times faster from memory that is
+/// pinned, which the sender's is in its own process only.
+fn is_better_put(worker: &Core, req: Req, ep: &Ep, message: &Rts) -> bool {
+    let block = with_arriving(req, |data, state| {
+        data.device_block()
+            .filter(|_| may_expose(worker, ep, state))
+    });
+    let block = block.flatten().filter(|_| message.total >= PINNED);
+    block.is_some_and(|(_, kind)| ep.device_lane(kind).is_some())
+}
+
+/// Whether the sender may put into memory of a device.
+fn may_expose(worker: &Core, ep: &Ep, state: &Arriving) -> bool {
+    worker.proto().rules.writes && !ep.may_revoke() && !state.own && !ep.is_upstream()
+}
+
 /// Requests the data from the sender: by a put if possible, else in fragments. Only a window can be revoked, so other
 /// memory is not exposed if the receive may have to be revoked.
 fn request_from_sender(worker: &Core, req: Req, ep: &Ep) {
     let access = with_arriving(req, |data, state| {
         let gives = !ep.may_revoke() && !state.own;
         if let Some(block) = data.device_block() {
-            let is_possible = worker.proto().rules.writes && gives && !ep.is_upstream();
+            let is_possible = may_expose(worker, ep, state);
             let (address, window) = is_possible.then(|| expose(ep, block, state.total))??;
             let key = window.key.as_slice().into();
             state.access = Some(Box::new(BufferAccess::Exposed(window)));

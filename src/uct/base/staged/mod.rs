@@ -12,7 +12,7 @@ use crate::c::ucs_memory_type_t;
 use crate::ucs::{Result, Status};
 use crate::uct::base::copy::Room;
 use crate::uct::base::memory_copier::{
-    CopyCost, Direction, HostBuffer, MemoryCopier, PendingCopy, STAGING_BUFFER,
+    CopyCost, Direction, HostBuffer, MemoryCopier, MessageLength, PendingCopy, STAGING_BUFFER,
 };
 use core::cell::RefCell;
 use core::ops::Range;
@@ -23,6 +23,9 @@ use writer::Writer;
 /// Bytes of the longest window: so much host memory a message takes a few times, however long it is. Longer copies are hardly
 /// faster a byte.
 const WINDOW: usize = 512 << 10;
+
+/// Bytes from which on copies from and to pinned memory are faster.
+const PINNED: usize = 16 << 10;
 
 /// What of a window may be left over, and stands in front of the next one: a part of a fragment.
 const REST: usize = STAGING_BUFFER - WINDOW;
@@ -236,15 +239,21 @@ impl Blocks {
         self.copier.cost(direction)
     }
 
-    /// A staging buffer for the bytes at `offset`; `None` where there is no memory for it.
+    /// A staging buffer for the bytes at `offset`; `None` where there is no memory for it, and where the message is so short that
+    /// copies take as long without.
     fn staging_buffer(&self, offset: usize) -> Option<HostBuffer> {
+        let length = match self.length {
+            ..PINNED => return None,
+            PINNED..=WINDOW => MessageLength::Short,
+            _ => MessageLength::Long,
+        };
         let mut near = core::ptr::null();
         let each = |at: *mut u8, _, _| {
             near = at.cast_const();
             Ok(())
         };
         self.parts(offset, 1, each).ok()?;
-        self.copier.staging_buffer(near).ok()
+        self.copier.staging_buffer(near, length).ok()
     }
 }
 
@@ -345,7 +354,7 @@ mod tests {
             Ok(Box::new(Late { to, from, length }))
         }
 
-        fn staging_buffer(&self, _: *const u8) -> Result<HostBuffer> {
+        fn staging_buffer(&self, _: *const u8, _: MessageLength) -> Result<HostBuffer> {
             self.buffers.fetch_add(1, Ordering::Relaxed);
             let pool = Free(Arc::clone(&self.buffers));
             Ok(HostBuffer::new(

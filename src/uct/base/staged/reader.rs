@@ -111,7 +111,7 @@ impl Reader {
         };
         let length = wanted.max(window_length(of, offset, wanted, most));
         self.window = Window::default();
-        let staging = match is_long && length <= WINDOW {
+        let staging = match length <= WINDOW {
             true => self.staging_buffer(of, offset),
             false => None,
         };

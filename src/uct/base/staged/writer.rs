@@ -105,9 +105,7 @@ impl Writer {
 
 /// Memory with room for a window of the bytes from `offset` on.
 fn window(of: &Blocks, offset: usize) -> Result<HostBuffer> {
-    if of.length > WINDOW
-        && let Some(buffer) = of.staging_buffer(offset)
-    {
+    if let Some(buffer) = of.staging_buffer(offset) {
         return Ok(buffer);
     }
     let room = WINDOW.min(of.length.saturating_sub(offset));
