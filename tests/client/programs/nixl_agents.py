@@ -1,9 +1,11 @@
 """NIXL: agents that write to and read from each other's memory by UCX, in one process or in two.
 
-    nixl_agents.py one|two
+    nixl_agents.py one|two [NEAR FAR]
 
-The functions marked `part` are the near agent's. The far agent has registered memory, keeps what it is told by
-notifications and answers some of them; with "two" a child has it."""
+NEAR and FAR are where the agents have their memory: DRAM, or VRAM, which is a GPU's and needs cupy. The functions marked
+`part` are the near agent's. The far agent has registered memory, keeps what it is told by notifications and answers some of
+them; with "two" a child has it."""
+import importlib.util
 import os
 import subprocess
 import sys
@@ -16,28 +18,39 @@ from parts import expect, part, run
 # The package imports torch for the type of an argument; a gigabyte that nothing here uses.
 sys.modules["torch"] = types.SimpleNamespace(Tensor=type("Tensor", (), {}))
 
-from nixl_cu12._api import nixl_agent, nixl_agent_config  # noqa: E402
+PACKAGE = next(name for name in ("nixl_cu12", "nixl_cu13") if importlib.util.find_spec(name))
+API = importlib.import_module(PACKAGE + "._api")
 
 WAY = sys.argv[1]
+NEAR, FAR = sys.argv[2:4] if len(sys.argv) >= 4 else ("DRAM", "DRAM")
 LENGTH = 1 << 20
 CHUNKS = [1, 8, 100, 4096, 65536, 300_000, 1_000_003]
 
 
-def pattern(length, seed):
-    return (numpy.arange(length, dtype=numpy.uint32) * 13 + seed).astype(numpy.uint8)
-
-
 class Agent:
-    """An agent with one piece of memory."""
+    """An agent with one piece of memory. Its `arrays` are numpy or cupy."""
 
-    def __init__(self, name):
+    def __init__(self, name, place):
         self.name = name
-        self.agent = nixl_agent(name, nixl_agent_config(backends=["UCX"]))
-        self.memory = numpy.zeros(LENGTH, dtype=numpy.uint8)
-        self.registered = self.agent.register_memory([(self.memory.ctypes.data, LENGTH, 0, "")], "DRAM")
+        self.place = place
+        self.agent = API.nixl_agent(name, API.nixl_agent_config(backends=["UCX"]))
+        self.arrays = numpy if place == "DRAM" else importlib.import_module("cupy")
+        self.memory = self.arrays.zeros(LENGTH, dtype=numpy.uint8)
+        self.base = self.memory.ctypes.data if place == "DRAM" else self.memory.data.ptr
+        self.settle()
+        self.registered = self.agent.register_memory([(self.base, LENGTH, 0, "")], place)
+
+    def settle(self):
+        """Waits for what was stored."""
+        if self.place == "VRAM":
+            self.arrays.cuda.Device().synchronize()
+
+    def pattern(self, length, seed):
+        return (self.arrays.arange(length, dtype=numpy.uint32) * 13 + seed).astype(numpy.uint8)
 
     def descs(self, *ranges):
-        return self.agent.get_xfer_descs([(self.memory.ctypes.data + at, length, 0) for at, length in ranges], "DRAM")
+        self.settle()
+        return self.agent.get_xfer_descs([(self.base + at, length, 0) for at, length in ranges], self.place)
 
     def close(self):
         self.agent.deregister_memory(self.registered)
@@ -50,7 +63,8 @@ class Far(Agent):
         for peer, texts in self.agent.get_new_notifs().items():
             for text in texts:
                 if text.startswith(b"fill "):
-                    self.memory[:] = pattern(LENGTH, int(text.split()[1]))
+                    self.memory[:] = self.pattern(LENGTH, int(text.split()[1]))
+                    self.settle()
                     self.agent.send_notif(peer, b"filled")
                 elif text.startswith(b"sum"):
                     total = int(self.memory.astype(numpy.uint64).sum())
@@ -66,15 +80,15 @@ class Near(Agent):
     """What the parts do, with the far agent's descriptors in `there`."""
 
     def __init__(self, name, far_metadata, far_base, turn):
-        super().__init__(name)
+        super().__init__(name, NEAR)
         self.turn = turn
         self.far = self.agent.add_remote_agent(far_metadata)
         self.far = self.far.decode() if isinstance(self.far, bytes) else self.far
-        self.base = far_base
+        self.far_base = far_base
         self.heard = []
 
     def there(self, *ranges):
-        return self.agent.get_xfer_descs([(self.base + at, length, 0) for at, length in ranges], "DRAM")
+        return self.agent.get_xfer_descs([(self.far_base + at, length, 0) for at, length in ranges], FAR)
 
     def transfer(self, way, here, there, text=b""):
         handle = self.agent.initialize_xfer(way, self.descs(*here), self.there(*there), self.far, text)
@@ -105,7 +119,8 @@ class Near(Agent):
 def metadata(near):
     expect(near.far == "far", near.far)
     expect(near.agent.check_remote_metadata("far"), "the far agent is not known")
-    expect("DRAM_SEG" in near.agent.get_plugin_mem_types("UCX"), near.agent.get_plugin_mem_types("UCX"))
+    kinds = near.agent.get_plugin_mem_types("UCX")
+    expect({f"{NEAR}_SEG", f"{FAR}_SEG"} <= set(kinds), kinds)
     near.agent.make_connection("far")
 
 
@@ -119,9 +134,9 @@ def notifications(near):
 @part
 def writes(near):
     for number, length in enumerate(CHUNKS):
-        near.memory[:length] = pattern(length, number)
+        near.memory[:length] = near.pattern(length, number)
         expect(near.ask(b"fill 0") == b"filled", "not filled")
-        before = pattern(LENGTH, 0).astype(numpy.uint64)
+        before = near.pattern(LENGTH, 0).astype(numpy.uint64)
         near.transfer("WRITE", [(0, length)], [(77, length)], b"sum after %d" % number)
         after = int(before.sum() - before[77:77 + length].sum() + near.memory[:length].astype(numpy.uint64).sum())
         expect(near.hear() == b"sum %d" % after, "wrong sum of length", length)
@@ -133,7 +148,7 @@ def reads(near):
     for length in CHUNKS:
         near.memory[:] = 0
         near.transfer("READ", [(1, length)], [(33, length)])
-        expect((near.memory[1:length + 1] == pattern(LENGTH, 5)[33:33 + length]).all(), "wrong data of", length)
+        expect((near.memory[1:length + 1] == near.pattern(LENGTH, 5)[33:33 + length]).all(), "wrong data of", length)
         expect(not near.memory[length + 1:].any() and not near.memory[0], "more was written")
 
 
@@ -141,7 +156,7 @@ def reads(near):
 def many_ranges(near):
     """Written in pieces, in another order, read back as a whole."""
     count, length = 256, 3000
-    near.memory[:count * length] = pattern(count * length, 9)
+    near.memory[:count * length] = near.pattern(count * length, 9)
     here = [(number * length, length) for number in range(count)]
     there = [((number * 37 % count) * length, length) for number in range(count)]
     near.transfer("WRITE", here, there)
@@ -156,7 +171,7 @@ def many_ranges(near):
 def prepared(near):
     """Lists made once, and several transfers by indices under way together."""
     count, length = 32, 10_000
-    near.memory[:count * length] = pattern(count * length, 3)
+    near.memory[:count * length] = near.pattern(count * length, 3)
     ranges = [(number * length, length) for number in range(count)]
     here = near.agent.prep_xfer_dlist("NIXL_INIT_AGENT", near.descs(*ranges))
     there = near.agent.prep_xfer_dlist(near.far, near.there(*ranges))
@@ -175,13 +190,13 @@ def prepared(near):
         near.agent.release_dlist_handle(handle)
     near.memory[:] = 0
     near.transfer("READ", [(0, count * length)], [(0, count * length)])
-    expect((near.memory[:count * length] == pattern(count * length, 3)).all(), "wrong data")
+    expect((near.memory[:count * length] == near.pattern(count * length, 3)).all(), "wrong data")
 
 
 @part
 def again_and_again(near):
     """The same transfer, posted a thousand times."""
-    near.memory[:64] = pattern(64, 4)
+    near.memory[:64] = near.pattern(64, 4)
     handle = near.agent.initialize_xfer("WRITE", near.descs((0, 64)), near.there((0, 64)), near.far)
     for _ in range(1000):
         near.finish(handle)
@@ -191,7 +206,7 @@ def again_and_again(near):
 @part
 def wrong_arguments(near):
     """Memory that is not registered, there or here."""
-    outside = near.agent.get_xfer_descs([(near.base + LENGTH + (1 << 30), 8, 0)], "DRAM")
+    outside = near.agent.get_xfer_descs([(near.far_base + LENGTH + (1 << 30), 8, 0)], FAR)
     for here, there in ((near.descs((0, 8)), outside), (outside, near.there((0, 8)))):
         try:
             near.agent.initialize_xfer("WRITE", here, there, near.far)
@@ -210,8 +225,8 @@ def farewell(near):
 
 
 def one():
-    far = Far("far")
-    near = Near("near", far.agent.get_agent_metadata(), far.memory.ctypes.data, far.serve)
+    far = Far("far", FAR)
+    near = Near("near", far.agent.get_agent_metadata(), far.base, far.serve)
     far.agent.add_remote_agent(near.agent.get_agent_metadata())
     run(lambda function: function(near))
     near.close()
@@ -231,8 +246,8 @@ def two(child):
 
 
 def far_alone():
-    far = Far("far")
-    print("far is", far.agent.get_agent_metadata().hex(), far.memory.ctypes.data, flush=True)
+    far = Far("far", FAR)
+    print("far is", far.agent.get_agent_metadata().hex(), far.base, flush=True)
     far.agent.add_remote_agent(bytes.fromhex(sys.stdin.readline()))
     while far.serve():
         time.sleep(0)
