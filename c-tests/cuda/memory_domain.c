@@ -70,7 +70,11 @@ static void tell(const char *name, const void *address, size_t length)
     attr.field_mask = UCT_MD_MEM_ATTR_FIELD_DMABUF_FD | UCT_MD_MEM_ATTR_FIELD_DMABUF_OFFSET;
     CHECK_EQ(uct_md_mem_query(md, address, length, &attr), status);
     CHECK_EQ(attr.mem_type, 0x55555555);
-    printf("%s\n", status != UCS_OK ? "" : attr.dmabuf_fd == -1 ? ", no dmabuf" : ", dmabuf");
+    if (status == UCS_OK) {
+        printf(attr.dmabuf_fd == -1 ? ", no dmabuf" : ", dmabuf + %zu", attr.dmabuf_offset);
+        CHECK((attr.dmabuf_fd == -1) || (close(attr.dmabuf_fd) == 0));
+    }
+    putchar('\n');
 }
 
 /* Memory of one type after memory of another at the same address: what was remembered is of the past. */

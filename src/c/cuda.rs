@@ -29,6 +29,7 @@ pub struct CUmemPoolPtrExportData {
 pub type CUmemGenericAllocationHandle = u64;
 pub type CUmemoryPool = *mut c_void;
 pub type CUmemAllocationHandleType = c_uint;
+pub type CUmemRangeHandleType = c_uint;
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -74,11 +75,13 @@ constants! { CUDA_CONSTANTS:
     CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID: CUdevice_attribute = 34,
     CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID: CUdevice_attribute = 50,
     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: CUdevice_attribute = 75,
+    CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED: CUdevice_attribute = 124,
     CU_CTX_SYNC_MEMOPS: c_uint = 0x80,
     CU_STREAM_NON_BLOCKING: c_uint = 1,
     CU_EVENT_DISABLE_TIMING: c_uint = 2,
     CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR: CUmemAllocationHandleType = 1,
     CU_MEM_HANDLE_TYPE_FABRIC: CUmemAllocationHandleType = 8,
+    CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD: CUmemRangeHandleType = 1,
     CU_MEM_LOCATION_TYPE_DEVICE: c_uint = 1,
     CU_MEM_ACCESS_FLAGS_PROT_READWRITE: c_uint = 3,
     CU_MEM_ATTACH_GLOBAL: c_uint = 1,

@@ -20,7 +20,7 @@ use crate::uct::local::ProcessName;
 use core::ffi::{c_int, c_void};
 use smallvec::SmallVec;
 use std::net::SocketAddr;
-use std::os::fd::RawFd;
+use std::os::fd::{OwnedFd, RawFd};
 use std::sync::Arc;
 
 /// How a posted operation went on: done, or to be reported through its completion.
@@ -384,6 +384,13 @@ pub trait Md: Send + Sync + 'static {
     fn mem_query(&self, address: *const c_void, length: usize) -> Result<MemoryInfo> {
         let _ = (address, length);
         Err(Status::UNSUPPORTED)
+    }
+
+    /// A dmabuf descriptor for memory that `mem_query` has told of, whole pages of it from `MemoryInfo::base` on; `None` where there
+    /// is none.
+    fn dmabuf(&self, told: &MemoryInfo, address: *const c_void) -> Option<OwnedFd> {
+        let _ = (told, address);
+        None
     }
 
     /// Copies memory of the types that `attr` says it detects.

@@ -16,6 +16,7 @@
  *   seed=N        of the random numbers that decide how many
  *   fabric=N      1: memory may have handles for other nodes; else, as on most machines, creating it so fails
  *   limit=N       bytes of memory of each device, 1 GiB unless set
+ *   dmabuf=N      0: devices give out no dmabuf descriptors
  *   capability=N  major number of the devices' compute capability, 9 unless set
  *   fail=F        function F fails with CUDA_ERROR_UNKNOWN, always
  *   fail=F:N      only in its N-th call
@@ -48,6 +49,7 @@ typedef struct CUevent_st *CUevent;
 typedef int CUdriverProcAddressQueryResult;
 typedef int CUpointer_attribute;
 typedef int CUdevice_attribute;
+typedef int CUmemRangeHandleType;
 typedef void (*CUstreamCallback)(CUstream, CUresult, void *);
 typedef struct {
     char reserved[64];
@@ -87,6 +89,7 @@ enum {
     CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID = 34,
     CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING = 41,
     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,
+    CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED = 124,
     CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID = 50,
 };
 #endif
@@ -169,6 +172,7 @@ static __thread int depth;
 
 static int devices = 1;
 static int capability = 9;
+static int dmabuf = 1;
 static unsigned late = 3, seed = 1;
 static size_t limit = 1ul << 30;
 static int fabric;
@@ -216,6 +220,8 @@ __attribute__((constructor)) static void read_settings(void)
             limit = strtoul(value, NULL, 0);
         else if (!strcmp(item, "capability"))
             capability = atoi(value);
+        else if (!strcmp(item, "dmabuf"))
+            dmabuf = atoi(value);
         else if (!strcmp(item, "fabric"))
             fabric = atoi(value);
         else if (!strcmp(item, "count")) {
@@ -568,6 +574,7 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
     case CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID: *value = 0; break;
     case CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING: *value = 1; break;
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: *value = capability; break;
+    case CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED: *value = dmabuf; break;
     default: *value = 0;
     }
     return leave(CUDA_SUCCESS);
@@ -913,6 +920,23 @@ CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream)
     ENTER_WITH_CONTEXT;
     (void)stream;
     return leave(release((void *)(uintptr_t)address, 0, 0));
+}
+
+/* The name of the file tells which bytes it stands for. */
+CUresult cuMemGetHandleForAddressRange(void *handle, CUdeviceptr address, size_t size, CUmemRangeHandleType type,
+                                       unsigned long long flags)
+{
+    char name[64];
+    ENTER_WITH_CONTEXT;
+    const struct block *b = block_of((void *)(uintptr_t)address);
+    if (!handle || !b || b->type != CU_MEMORYTYPE_DEVICE || b->managed || (int)type != 1 || flags || !size ||
+        address % 4096 || size % 4096)
+        return leave(CUDA_ERROR_INVALID_VALUE);
+    if (!dmabuf)
+        return leave(CUDA_ERROR_NOT_SUPPORTED);
+    snprintf(name, sizeof name, "dmabuf %#llx %zu", (unsigned long long)address, size);
+    *(int *)handle = memfd_create(name, MFD_CLOEXEC);
+    return leave(CUDA_SUCCESS);
 }
 
 CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr address)

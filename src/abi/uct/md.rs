@@ -2,6 +2,7 @@
 
 use crate::abi::args::{free_list, non_null, put_list, put_name};
 use crate::c::*;
+use crate::sys::mem::page_size;
 use crate::ucs::config::Config;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
@@ -10,6 +11,7 @@ use crate::uct::base::md::{ComponentHandle, MdHandle};
 use crate::uct::base::params::text;
 use crate::{ucs_debug, ucs_error};
 use core::ffi::{c_char, c_int, c_uint, c_void};
+use std::os::fd::{IntoRawFd, OwnedFd};
 
 /// Opens a memory domain. `uct_md_close` closes it.
 ///
@@ -495,15 +497,28 @@ pub unsafe extern "C" fn uct_md_mem_query(
         if has(UCT_MD_MEM_ATTR_FIELD_ALLOC_LENGTH) {
             (*mem_attr).alloc_length = found.length;
         }
-        // As upstream says that there is none.
+        // The caller closes it. As upstream says that there is none.
         if has(UCT_MD_MEM_ATTR_FIELD_DMABUF_FD) {
-            (*mem_attr).dmabuf_fd = -1;
+            let file = dmabuf(md, &found, address);
+            (*mem_attr).dmabuf_fd = file.map_or(-1, IntoRawFd::into_raw_fd);
         }
+        // It begins with a page.
         if has(UCT_MD_MEM_ATTR_FIELD_DMABUF_OFFSET) {
-            (*mem_attr).dmabuf_offset = 0;
+            let first = found.base / page_size() * page_size();
+            (*mem_attr).dmabuf_offset = address.addr() - first;
         }
     }
     UCS_OK
+}
+
+/// A dmabuf descriptor for memory that a domain has told of.
+///
+/// # Safety
+/// `md` open.
+unsafe fn dmabuf(md: uct_md_h, told: &MemoryInfo, address: *const c_void) -> Option<OwnedFd> {
+    // SAFETY: by the caller's promise.
+    let md = unsafe { MdHandle::from_c(md) }?;
+    md.md.dmabuf(told, address)
 }
 
 /// What a domain tells of memory.

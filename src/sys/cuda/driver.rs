@@ -101,6 +101,13 @@ impl Driver {
         )
     }
 
+    /// Whether a device gives out dmabuf descriptors of its memory.
+    pub fn has_dmabufs(self, ordinal: c_int) -> Result<bool, DriverError> {
+        let device = self.device(ordinal)?;
+        self.attribute(device, CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED)
+            .map(|has| has != 0)
+    }
+
     /// Domain, bus and device number of a device's PCI function, by its ordinal number in this process.
     pub fn pci_address(self, ordinal: c_int) -> Result<(u16, u8, u8), DriverError> {
         let device = self.device(ordinal)?;

@@ -3,7 +3,9 @@
 use super::driver::{Context, Driver, DriverError, Entered, call};
 use crate::c::cuda::*;
 use core::ffi::{c_int, c_uint};
+use core::ops::Range;
 use core::ptr::NonNull;
+use std::os::fd::{FromRawFd, OwnedFd};
 
 /// An allocation of the driver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -91,24 +93,55 @@ impl Driver {
         Ok(Some(found))
     }
 
-    /// Where the mapping that holds an address begins, and its bytes. A thread without a context asks in the device's primary one.
+    /// Where the mapping that holds an address begins, and its bytes.
     fn range_at(self, address: usize, device: c_int) -> Result<(usize, usize), DriverError> {
-        if self.current_context()?.is_none() {
-            let (context, device) = self.retain_primary_context(device)?;
-            let asked = self.enter(context).and_then(|_entered| self.range(address));
-            let _ = self.release(device);
-            return asked;
-        }
-        self.range(address)
+        self.in_some_context(device, || {
+            let (mut base, mut length) = (0, 0);
+            // Writable results.
+            call!(unsafe self,
+                cuMemGetAddressRange_v2(&mut base, &mut length, address as CUdeviceptr)
+            )?;
+            Ok((base as usize, length))
+        })
     }
 
-    fn range(self, address: usize) -> Result<(usize, usize), DriverError> {
-        let (mut base, mut length) = (0, 0);
-        // Writable results.
-        call!(unsafe self,
-            cuMemGetAddressRange_v2(&mut base, &mut length, address as CUdeviceptr)
-        )?;
-        Ok((base as usize, length))
+    /// Calls `f`, in a device's primary context where this thread has none.
+    fn in_some_context<R>(
+        self,
+        device: c_int,
+        f: impl FnOnce() -> Result<R, DriverError>,
+    ) -> Result<R, DriverError> {
+        if self.current_context()?.is_some() {
+            return f();
+        }
+        let (context, device) = self.retain_primary_context(device)?;
+        let result = self.enter(context).and_then(|_entered| f());
+        let _ = self.release(device);
+        result
+    }
+
+    /// A dmabuf descriptor of whole pages of an allocation; `None` where the driver or the device has none for any memory.
+    pub fn dmabuf(
+        self,
+        of: &Allocation,
+        pages: Range<usize>,
+    ) -> Result<Option<OwnedFd>, DriverError> {
+        let Some(get) = self.table.cuMemGetHandleForAddressRange else {
+            return Ok(None);
+        };
+        if !self.has_dmabufs(of.device)? {
+            return Ok(None);
+        }
+        self.in_some_context(of.device, || {
+            let mut file: c_int = -1;
+            let to = (&raw mut file).cast();
+            let kind = CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD;
+            // SAFETY: room for a descriptor; the driver checks the range.
+            let got = unsafe { get(to, pages.start as CUdeviceptr, pages.len(), kind, 0) };
+            self.check("cuMemGetHandleForAddressRange", got)?;
+            // SAFETY: the driver has opened it for the caller.
+            Ok(Some(unsafe { OwnedFd::from_raw_fd(file) }))
+        })
     }
 
     /// Has synchronous copies of the program wait until the bytes are in their place, in the allocation that holds the

@@ -58,6 +58,8 @@ functions! {
     cuMemPoolSetAccess: fn(CUmemoryPool, *const CUmemAccessDesc, usize) -> CUresult,
     cuMemPoolDestroy: fn(CUmemoryPool) -> CUresult,
     ; optional
+    // Since CUDA 11.7.
+    cuMemGetHandleForAddressRange: fn(*mut c_void, CUdeviceptr, usize, CUmemRangeHandleType, u64) -> CUresult,
     // Since CUDA 12.0.
     cuCtxGetId: fn(CUcontext, *mut u64) -> CUresult,
     // Since CUDA 12.1.

@@ -11,6 +11,7 @@ use core::ffi::c_void;
 use core::ptr::NonNull;
 use std::any::Any;
 use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 /// The object of `uct_component_h`.
@@ -148,6 +149,8 @@ pub trait DynMd: Send + Sync + 'static {
     fn as_any(&self) -> &dyn Any;
     fn attr(&self) -> MdAttr;
     fn mem_query(&self, address: *const c_void, length: usize) -> Result<MemoryInfo>;
+    /// `Md::dmabuf`.
+    fn dmabuf(&self, told: &MemoryInfo, address: *const c_void) -> Option<OwnedFd>;
     fn copier(&self) -> Option<Arc<dyn MemoryCopier>>;
     fn mem_alloc(&self, alloc: &mut Alloc<'_>) -> Result<uct_mem_h>;
 
@@ -190,6 +193,10 @@ impl<M: Md> DynMd for M {
 
     fn mem_query(&self, address: *const c_void, length: usize) -> Result<MemoryInfo> {
         Md::mem_query(self, address, length)
+    }
+
+    fn dmabuf(&self, told: &MemoryInfo, address: *const c_void) -> Option<OwnedFd> {
+        Md::dmabuf(self, told, address)
     }
 
     fn admit_upstream(&self, key: &[u8], writers: Option<Arc<[SocketAddr]>>) -> Result<()> {

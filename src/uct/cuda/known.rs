@@ -9,12 +9,14 @@ use super::config::{self, GPU, MANAGED};
 use crate::c::*;
 use crate::sys::cuda::{Allocation, Driver};
 use crate::sys::fork::ForkLocked;
+use crate::sys::mem::page_size;
 use crate::ucs::config::{Config, OnOff, Ternary, global, var};
 use crate::ucs::topo::{self, BusId};
 use crate::ucs::{Result, Status};
 use crate::ucs_debug;
 use crate::uct::api::MemoryInfo;
 use std::collections::VecDeque;
+use std::os::fd::OwnedFd;
 
 /// Allocations that are remembered. Programs use few at a time, and look-ups begin with the newest.
 const REMEMBERED: usize = 64;
@@ -123,6 +125,19 @@ impl Detector {
             length: if is_whole { found.length } else { length },
             host_access: found.managed,
         })
+    }
+
+    /// A dmabuf descriptor of the pages of what `look` told of the memory at an address. Managed memory has none.
+    pub fn dmabuf(&self, told: &MemoryInfo, address: usize) -> Option<OwnedFd> {
+        let of = self.driver.allocation_of(address).ok()?;
+        let of = of.filter(|of| !of.managed)?;
+        let page = page_size();
+        let end = told.base.checked_add(told.length)?;
+        let pages = told.base / page * page..end.checked_next_multiple_of(page)?;
+        let given = self.driver.dmabuf(&of, pages).inspect_err(|e| {
+            ucs_debug!("cuda_copy: no dmabuf descriptor of the memory at {address:#x}: {e}");
+        });
+        given.ok().flatten()
     }
 
     fn known(&self, found: &Allocation, address: usize) -> Known {

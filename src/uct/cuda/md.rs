@@ -21,6 +21,7 @@ use crate::uct::base::params::IfaceParams;
 use crate::uct::base::worker::WorkerHandle;
 use crate::{ucs_debug, ucs_error};
 use core::ffi::c_void;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 pub const NAME: &str = "cuda_cpy";
@@ -149,6 +150,10 @@ impl Md for CudaMd {
 
     fn mem_query(&self, address: *const c_void, length: usize) -> Result<MemoryInfo> {
         self.detector.look(address.addr(), length)
+    }
+
+    fn dmabuf(&self, told: &MemoryInfo, address: *const c_void) -> Option<OwnedFd> {
+        self.detector.dmabuf(told, address.addr())
     }
 
     fn copier(&self) -> Option<Arc<dyn MemoryCopier>> {
