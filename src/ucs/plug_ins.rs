@@ -69,9 +69,19 @@ fn find(folder: &Path, framework: &str, found: &mut BTreeMap<String, PathBuf>) {
     }
 }
 
+/// Whether a framework is a layer of upstream's own, whose plug-ins fit upstream's libraries only.
+fn is_layer(framework: &str) -> bool {
+    ["ucm", "uct"]
+        .iter()
+        .any(|layer| framework.starts_with(layer))
+}
+
 /// Loads the plug-ins of a framework, for good; with `global` other libraries find their symbols. What cannot be loaded is told in
 /// the log, at level DEBUG.
 pub fn load(framework: &str, global: bool) {
+    if is_layer(framework) {
+        return;
+    }
     let mut found = BTreeMap::new();
     for folder in folders() {
         find(&folder, framework, &mut found);
@@ -108,6 +118,12 @@ mod tests {
         ] {
             assert_eq!(name(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn layers_have_none() {
+        assert!(is_layer("uct") && is_layer("uct_ib") && is_layer("ucm"));
+        assert!(!is_layer("ucx_perftest"));
     }
 
     #[test]
