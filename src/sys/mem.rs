@@ -2,6 +2,7 @@
 
 use core::ffi::c_void;
 use core::num::NonZeroUsize;
+use core::ops::Range;
 use once_cell::race::OnceNonZeroUsize;
 use std::io;
 
@@ -15,6 +16,13 @@ pub fn page_size() -> usize {
     };
     const USUAL: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
     SIZE.get_or_init(|| asked().unwrap_or(USUAL)).get()
+}
+
+/// The whole pages that a range reaches into.
+pub fn whole_pages(range: Range<usize>) -> Range<usize> {
+    let page = page_size();
+    let end = range.end.checked_next_multiple_of(page);
+    range.start & !(page - 1)..end.unwrap_or(usize::MAX & !(page - 1))
 }
 
 /// C heap memory, for what C code frees or what outlives Rust's view of it.
@@ -133,3 +141,18 @@ pub fn advise(address: usize, len: usize, advice: i32) -> io::Result<()> {
 pub const ADVISE_WILLNEED: i32 = libc::MADV_WILLNEED;
 pub const ADVISE_NORMAL: i32 = libc::MADV_NORMAL;
 pub const ADVISE_HUGE: i32 = libc::MADV_HUGEPAGE;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_rounded_to_whole_pages() {
+        let page = page_size();
+        assert_eq!(whole_pages(page + 1..2 * page + 1), page..3 * page);
+        assert_eq!(whole_pages(page..2 * page), page..2 * page);
+        assert_eq!(whole_pages(page + 5..page + 5), page..2 * page);
+        let last = usize::MAX & !(page - 1);
+        assert_eq!(whole_pages(last - 1..usize::MAX), last - page..last);
+    }
+}

@@ -59,12 +59,10 @@ impl MemoryWatch {
 
     /// Watches the pages of a range, until they are unmapped. Mappings of most files cannot be watched.
     pub fn add(&self, range: Range<usize>) -> io::Result<()> {
-        let size = super::mem::page_size();
-        let start = range.start & !(size - 1);
-        let len = range.end.next_multiple_of(size) - start;
+        let pages = super::mem::whole_pages(range);
         safe_calls::uffd_register(
             self.fd.as_raw_fd(),
-            (start as u64, len as u64),
+            (pages.start as u64, pages.len() as u64),
             WRITE_PROTECT,
         )
     }

@@ -513,11 +513,9 @@ impl Region {
         if self.is_of_device() {
             return Ok(());
         }
-        let page = sys::mem::page_size();
         let here = (address as usize).wrapping_add_signed(self.delta());
-        let start = here & !(page - 1);
-        let end = (here + length).next_multiple_of(page);
-        sys::mem::advise(start, end - start, advice)?;
+        let pages = sys::mem::whole_pages(here..here + length);
+        sys::mem::advise(pages.start, pages.len(), advice)?;
         Ok(())
     }
 

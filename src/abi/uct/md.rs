@@ -2,7 +2,7 @@
 
 use crate::abi::args::{free_list, non_null, put_list, put_name};
 use crate::c::*;
-use crate::sys::mem::page_size;
+use crate::sys::mem::whole_pages;
 use crate::ucs::config::Config;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
@@ -504,8 +504,8 @@ pub unsafe extern "C" fn uct_md_mem_query(
         }
         // It begins with a page.
         if has(UCT_MD_MEM_ATTR_FIELD_DMABUF_OFFSET) {
-            let first = found.base / page_size() * page_size();
-            (*mem_attr).dmabuf_offset = address.addr() - first;
+            let pages = whole_pages(found.base..found.base);
+            (*mem_attr).dmabuf_offset = address.addr() - pages.start;
         }
     }
     UCS_OK

@@ -9,7 +9,7 @@ use super::config::{self, GPU, MANAGED};
 use crate::c::*;
 use crate::sys::cuda::{Allocation, Driver};
 use crate::sys::fork::ForkLocked;
-use crate::sys::mem::page_size;
+use crate::sys::mem::whole_pages;
 use crate::ucs::config::{Config, OnOff, Ternary, global, var};
 use crate::ucs::topo::{self, BusId};
 use crate::ucs::{Result, Status};
@@ -131,9 +131,8 @@ impl Detector {
     pub fn dmabuf(&self, told: &MemoryInfo, address: usize) -> Option<OwnedFd> {
         let of = self.driver.allocation_of(address).ok()?;
         let of = of.filter(|of| !of.managed)?;
-        let page = page_size();
         let end = told.base.checked_add(told.length)?;
-        let pages = told.base / page * page..end.checked_next_multiple_of(page)?;
+        let pages = whole_pages(told.base..end);
         let given = self.driver.dmabuf(&of, pages).inspect_err(|e| {
             ucs_debug!("cuda_copy: no dmabuf descriptor of the memory at {address:#x}: {e}");
         });
