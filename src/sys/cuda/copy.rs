@@ -23,7 +23,7 @@ pub struct Streams {
 /// The stream of a context.
 struct Known {
     context: Context,
-    /// The context's number: a stream of a context that is gone is gone too, and naming it may crash the driver.
+    /// The context's number: a stream of a context that is gone is gone too, and its handle may crash the driver.
     id: u64,
     stream: Stream,
 }

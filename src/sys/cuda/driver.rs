@@ -141,7 +141,7 @@ impl Driver {
     }
 
     /// The number of the context that is current, which no other context of the process has had; 0 where the driver has none. The
-    /// name of a context may come again, as that of a primary context always does.
+    /// handle of a context may come again, as that of a primary context always does.
     pub(super) fn current_context_id(self) -> u64 {
         let mut id = 0;
         if let Some(get) = self.table.cuCtxGetId {

@@ -58,7 +58,7 @@ use crate::{ucs_debug, ucs_error};
 use std::sync::Arc;
 
 /// Bytes from which on pinned memory is copied so much faster that a round trip to the sender pays.
-const PINNED: usize = 64 << 10;
+const PUT_FROM: usize = 64 << 10;
 
 /// Lends the target of a fetched message to `f`, as `with_op` does. `None` when the request is of another kind.
 fn with_arriving<R>(req: Req, f: impl FnOnce(&Data, &mut Arriving) -> R) -> Option<R> {
@@ -110,7 +110,7 @@ pub fn fetch(worker: &Core, req: Req, message: &Rts) {
     // A receive does not send to itself, whatever the message says.
     if worker.proto().rules.maps
         && worker.requests().named(message.sender.id) != Some(req)
-        && !is_better_put(worker, req, reply, message)
+        && !block.is_some_and(|(_, kind)| is_better_put(worker, req, reply, (message.total, kind)))
     {
         match with_arriving(req, |data, _| copy_mapped(worker, reply, data, message)) {
             Some(Copied::Ended(result)) => {
@@ -298,27 +298,34 @@ fn with_key(ep: &Ep, guard: EpochGuard, region: u64) -> Option<EpochGuard> {
     Some(EpochGuard { rkey, ..guard })
 }
 
-/// Whether the sender had better put a message that is mapped here: a device copies several times faster from memory that is
-/// pinned, which the sender's is in its own process only.
-fn is_better_put(worker: &Core, req: Req, ep: &Ep, message: &Rts) -> bool {
-    let block = with_arriving(req, |data, state| {
-        data.device_block()
-            .filter(|_| may_expose(worker, ep, state))
-    });
-    let block = block.flatten().filter(|_| message.total >= PINNED);
-    block.is_some_and(|(_, kind)| ep.device_lane(kind).is_some())
+/// Whether the sender had better put a message into memory of a device, though it is mapped here: a device copies several
+/// times faster from memory that is pinned, which the sender's is in its own process only.
+fn is_better_put(
+    worker: &Core,
+    req: Req,
+    ep: &Ep,
+    (length, kind): (usize, ucs_memory_type_t),
+) -> bool {
+    length >= PUT_FROM
+        && ep.device_lane(kind).is_some()
+        && with_arriving(req, |_, state| may_expose(worker, ep, state)) == Some(true)
 }
 
 /// Whether the sender may put into memory of a device.
 fn may_expose(worker: &Core, ep: &Ep, state: &Arriving) -> bool {
-    worker.proto().rules.writes && !ep.may_revoke() && !state.own && !ep.is_upstream()
+    worker.proto().rules.writes && may_give(ep, state) && !ep.is_upstream()
+}
+
+/// Whether memory that cannot be taken back may be given to the sender.
+fn may_give(ep: &Ep, state: &Arriving) -> bool {
+    !ep.may_revoke() && !state.own
 }
 
 /// Requests the data from the sender: by a put if possible, else in fragments. Only a window can be revoked, so other
 /// memory is not exposed if the receive may have to be revoked.
 fn request_from_sender(worker: &Core, req: Req, ep: &Ep) {
     let access = with_arriving(req, |data, state| {
-        let gives = !ep.may_revoke() && !state.own;
+        let gives = may_give(ep, state);
         if let Some(block) = data.device_block() {
             let is_possible = may_expose(worker, ep, state);
             let (address, window) = is_possible.then(|| expose(ep, block, state.total))??;

@@ -25,7 +25,7 @@ use writer::Writer;
 const WINDOW: usize = 512 << 10;
 
 /// Bytes from which on copies from and to pinned memory are faster.
-const PINNED: usize = 16 << 10;
+const PINNED_FROM: usize = 16 << 10;
 
 /// What of a window may be left over, and stands in front of the next one: a part of a fragment.
 const REST: usize = STAGING_BUFFER - WINDOW;
@@ -243,8 +243,8 @@ impl Blocks {
     /// copies take as long without.
     fn staging_buffer(&self, offset: usize) -> Option<HostBuffer> {
         let length = match self.length {
-            ..PINNED => return None,
-            PINNED..=WINDOW => MessageLength::Short,
+            ..PINNED_FROM => return None,
+            PINNED_FROM..=WINDOW => MessageLength::Short,
             _ => MessageLength::Long,
         };
         let mut near = core::ptr::null();
