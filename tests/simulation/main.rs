@@ -25,6 +25,7 @@ mod world;
 
 use core::cell::Cell;
 use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ops::Range;
 use ferrucx::c::*;
 use ferrucx::ucs::log;
 use ferrucx::uct::registry;
@@ -40,8 +41,8 @@ const UPSTREAM_SEEDS: u64 = 2_000;
 const SHOWN: usize = 50;
 
 thread_local! {
-    /// The seed that this thread runs, for the message of a panic.
-    static SEED: Cell<Option<u64>> = const { Cell::new(None) };
+    /// The seed that this thread runs, and the variable that has it run again, for the message of a panic.
+    static SEED: Cell<Option<(&'static str, u64)>> = const { Cell::new(None) };
 }
 
 fn number(variable: &str) -> Option<u64> {
@@ -79,15 +80,19 @@ unsafe extern "C" fn to_trace(
 }
 
 /// Runs one seed on this thread.
-fn one(seed: u64, mischief: Mischief, traced: bool) -> program::Outcome {
-    one_with(seed, Plot::Any, mischief, traced)
-}
-
-fn one_with(seed: u64, plot: Plot, mischief: Mischief, traced: bool) -> program::Outcome {
-    SEED.set(Some(seed));
+fn one(seed: u64, plot: Plot, mischief: Mischief, traced: bool) -> program::Outcome {
+    SEED.set(Some((variable(plot), seed)));
     let outcome = program::run(seed, plot, mischief, traced);
     SEED.set(None);
     outcome
+}
+
+/// The environment's variable that has one seed of a plot run again.
+fn variable(plot: Plot) -> &'static str {
+    match plot {
+        Plot::Upstream => "SIM_UPSTREAM_SEED",
+        _ => "SIM_SEED",
+    }
 }
 
 /// Once a process: the simulated transports take the place of the library's, the trace that of the log.
@@ -104,28 +109,47 @@ fn set_up() {
 fn name_the_seed_in_panics() {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
-        if let Some(seed) = SEED.get() {
-            eprintln!("seed {seed} panics; SIM_SEED={seed} runs it again");
+        if let Some((variable, seed)) = SEED.get() {
+            eprintln!("seed {seed} panics; {variable}={seed} runs it again");
         }
         before(info);
     }));
 }
 
-#[test]
-fn seeds_keep_the_promises() {
+/// What many runs did.
+#[derive(Default)]
+struct Totals {
+    ended: AtomicU64,
+    by_rails: [AtomicU64; 2],
+    link_losses: AtomicU64,
+}
+
+impl Totals {
+    fn add(&self, outcome: &program::Outcome) {
+        // Relaxed: sums alone.
+        self.ended
+            .fetch_add(outcome.ended as u64, Ordering::Relaxed);
+        for (sum, count) in self.by_rails.iter().zip(outcome.by_rails) {
+            sum.fetch_add(count as u64, Ordering::Relaxed);
+        }
+        self.link_losses
+            .fetch_add(outcome.link_losses as u64, Ordering::Relaxed);
+    }
+}
+
+/// Runs many seeds, on all processors; a fault is a panic. Where the plot's variable asks for one seed, runs that one, and returns
+/// nothing.
+fn keep_the_promises(plot: Plot, seeds: Range<u64>) -> Option<Totals> {
     set_up();
-    if let Some(seed) = number("SIM_SEED") {
-        let outcome = one(seed, Mischief::None, true);
+    let variable = variable(plot);
+    if let Some(seed) = number(variable) {
+        let outcome = one(seed, plot, Mischief::None, true);
         println!("{}", outcome.trace);
         assert_eq!(outcome.fault, None, "seed {seed}");
-        return;
+        return None;
     }
-    let first = number("SIM_FIRST").unwrap_or(0);
-    let end = first + number("SIM_SEEDS").unwrap_or(SEEDS);
-    let next = AtomicU64::new(first);
-    let ended = AtomicU64::new(0);
-    let by_rails = [AtomicU64::new(0), AtomicU64::new(0)];
-    let link_losses = AtomicU64::new(0);
+    let next = AtomicU64::new(seeds.start);
+    let totals = Totals::default();
     let faults: Mutex<Vec<(u64, String)>> = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, |n| n.get()) {
@@ -133,15 +157,11 @@ fn seeds_keep_the_promises() {
                 loop {
                     // Relaxed: only uniqueness matters.
                     let seed = next.fetch_add(1, Ordering::Relaxed);
-                    if seed >= end {
+                    if seed >= seeds.end {
                         return;
                     }
-                    let outcome = one(seed, Mischief::None, false);
-                    ended.fetch_add(outcome.ended as u64, Ordering::Relaxed);
-                    for (sum, count) in by_rails.iter().zip(outcome.by_rails) {
-                        sum.fetch_add(count as u64, Ordering::Relaxed);
-                    }
-                    link_losses.fetch_add(outcome.link_losses as u64, Ordering::Relaxed);
+                    let outcome = one(seed, plot, Mischief::None, false);
+                    totals.add(&outcome);
                     if let Some(fault) = outcome.fault {
                         faults.lock().unwrap().push((seed, fault));
                     }
@@ -155,21 +175,29 @@ fn seeds_keep_the_promises() {
         eprintln!("seed {seed}: {fault}");
     }
     if let Some((seed, fault)) = faults.first() {
-        println!("{}", one(*seed, Mischief::None, true).trace);
+        println!("{}", one(*seed, plot, Mischief::None, true).trace);
         panic!(
-            "{} seeds fail; seed {seed}: {fault}; SIM_SEED={seed} runs it again",
+            "{} seeds fail; seed {seed}: {fault}; {variable}={seed} runs it again",
             faults.len()
         );
     }
-    let [puts, messages] = by_rails.map(AtomicU64::into_inner);
+    Some(totals)
+}
+
+#[test]
+fn seeds_keep_the_promises() {
+    let first = number("SIM_FIRST").unwrap_or(0);
+    let count = number("SIM_SEEDS").unwrap_or(SEEDS);
+    let Some(totals) = keep_the_promises(Plot::Any, first..first + count) else {
+        return;
+    };
+    let [puts, messages] = totals.by_rails.map(AtomicU64::into_inner);
+    let (ended, losses) = (totals.ended.into_inner(), totals.link_losses.into_inner());
     println!(
-        "{} seeds, {} operations, {puts} puts and {messages} messages by rails, {} lost links with failover",
-        end - first,
-        ended.into_inner(),
-        link_losses.load(Ordering::Relaxed)
+        "{count} seeds, {ended} operations, {puts} puts and {messages} messages by rails, {losses} lost links with failover"
     );
     assert!(puts > 0 && messages > 0, "no run has split a transfer");
-    assert!(link_losses.into_inner() > 0, "no run has lost a link");
+    assert!(losses > 0, "no run has lost a link");
 }
 
 /// An endpoint that fails takes no messages with it that come from its peer by another one.
@@ -177,7 +205,7 @@ fn seeds_keep_the_promises() {
 fn seeds_with_a_failure_beside_failover_lose_no_message() {
     set_up();
     for seed in 0..500 {
-        let outcome = one_with(seed, Plot::FailureBesideFailover, Mischief::None, true);
+        let outcome = one(seed, Plot::FailureBesideFailover, Mischief::None, true);
         if let Some(fault) = outcome.fault {
             println!("{}", outcome.trace);
             panic!("seed {seed}: {fault}");
@@ -188,26 +216,10 @@ fn seeds_with_a_failure_beside_failover_lose_no_message() {
 /// Between processes that take each other for upstream's, too.
 #[test]
 fn seeds_in_the_dialect_of_upstream_keep_the_promises() {
-    set_up();
-    if let Some(seed) = number("SIM_UPSTREAM_SEED") {
-        let outcome = one_with(seed, Plot::Upstream, Mischief::None, true);
-        println!("{}", outcome.trace);
-        assert_eq!(outcome.fault, None, "seed {seed}");
-        return;
+    let count = number("SIM_UPSTREAM_SEEDS").unwrap_or(UPSTREAM_SEEDS);
+    if let Some(totals) = keep_the_promises(Plot::Upstream, 0..count) {
+        println!("{} operations", totals.ended.into_inner());
     }
-    let mut ended = 0;
-    for seed in 0..number("SIM_UPSTREAM_SEEDS").unwrap_or(UPSTREAM_SEEDS) {
-        let outcome = one_with(seed, Plot::Upstream, Mischief::None, false);
-        ended += outcome.ended;
-        if let Some(fault) = outcome.fault {
-            println!(
-                "{}",
-                one_with(seed, Plot::Upstream, Mischief::None, true).trace
-            );
-            panic!("seed {seed}: {fault}; SIM_UPSTREAM_SEED={seed} runs it again");
-        }
-    }
-    println!("{ended} operations");
 }
 
 /// The ledger is no decoration: a network that breaks one promise is noticed soon.
@@ -222,7 +234,7 @@ fn a_network_that_cheats_is_noticed() {
         Mischief::Forget,
     ] {
         for plot in [Plot::Any, Plot::Upstream] {
-            let is_noticed = |seed: &u64| one_with(*seed, plot, mischief, false).fault.is_some();
+            let is_noticed = |seed: &u64| one(*seed, plot, mischief, false).fault.is_some();
             let noticed = (0..200).find(is_noticed);
             assert!(noticed.is_some(), "{mischief:?} goes unnoticed in {plot:?}");
         }
