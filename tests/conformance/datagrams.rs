@@ -5,15 +5,18 @@ use crate::pair::{connect_eps, connect_to_ep, ep_address};
 use crate::side::{Options, PATIENCE, Security, Side, Tl, watched};
 use crate::test_rng::TestRng;
 use crate::verbs::{until, with_failures};
+use ferrucx::abi::uct::iface;
 use ferrucx::c::verbs::*;
 use ferrucx::c::*;
 use ferrucx::sys::verbs::{
     Access, AddressHandle, Caps, CompletionQueue, Completions, DatagramPair, Device, Region,
 };
 use ferrucx::uct::ib::wire::{DeviceAddr, Link};
+use std::ffi::CStr;
 use std::ptr::null_mut;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
 pub const UD: Tl = Tl {
@@ -387,4 +390,85 @@ fn a_failure_fails_all_endpoints_of_the_interface() {
             assert_eq!(ep.am_short(1, 0, &[]), UCS_ERR_IO_ERROR);
         }
     });
+}
+
+/// A setting of the stand-in.
+fn setting(name: &CStr) -> &'static AtomicI64 {
+    let library = c"libibverbs.so.1".as_ptr();
+    let find = unsafe {
+        let library = libc::dlopen(library, libc::RTLD_NOW | libc::RTLD_NOLOAD);
+        libc::dlsym(library, c"fake_verbs_setting".as_ptr())
+    };
+    assert!(!find.is_null(), "the library is not the stand-in");
+    let find: extern "C" fn(*const libc::c_char) -> *const AtomicI64 =
+        unsafe { std::mem::transmute(find) };
+    unsafe { &*find(name.as_ptr()) }
+}
+
+/// While an interface sleeps and nothing is under way the device reports an event: endpoints fail that send nothing. Returns
+/// the sides.
+fn fail_while_asleep(kind: u32) -> (Side, Side, Vec<Ep>) {
+    let (a, b) = (
+        Side::open(&UD, with_failures()),
+        Side::open(&UD, Options::default()),
+    );
+    let eps: Vec<Ep> = (0..3).map(|_| a.connect(&b.address())).collect();
+    for ep in &eps {
+        until(&[&a, &b], || ep.am_short(1, 0, &[]) == UCS_OK);
+        until(&[&a, &b], || ep.flush(0, null_mut()) == UCS_OK);
+    }
+    let mut fd = -1;
+    let got = unsafe { iface::uct_iface_event_fd_get(a.iface, &mut fd) };
+    assert_eq!(got, UCS_OK);
+    let all = UCT_EVENT_SEND_COMP | UCT_EVENT_RECV;
+    let arm = || unsafe { iface::uct_iface_event_arm(a.iface, all) } == UCS_OK;
+    until(&[&a], arm);
+    setting(c"event").store(i64::from(kind), Ordering::Relaxed);
+    let sent = setting(c"sent").load(Ordering::Relaxed);
+    setting(c"at").store(sent + 1, Ordering::Relaxed);
+    assert_eq!(eps[0].am_short(1, 0, &[]), UCS_OK);
+    while a.failures.0.borrow().is_empty() {
+        let mut p = libc::pollfd {
+            fd,
+            events: libc::POLLIN,
+            revents: 0,
+        };
+        assert_eq!(unsafe { libc::poll(&mut p, 1, 5000) }, 1);
+        until(&[&a], arm);
+    }
+    assert_eq!(a.failures.0.borrow().len(), 3);
+    (a, b, eps)
+}
+
+/// The port goes down: endpoints fail. What is connected later works.
+#[test]
+#[ignore = "needs a device with events: run by tests/verbs"]
+fn a_port_that_goes_down_fails_the_endpoints_that_there_are() {
+    watched(|| {
+        let (a, b, eps) = fail_while_asleep(IBV_EVENT_PORT_ERR);
+        for ep in &eps {
+            assert_eq!(ep.am_short(1, 0, &[]), UCS_ERR_ENDPOINT_TIMEOUT);
+        }
+        let x = a.connect(&b.address());
+        until(&[&a, &b], || x.am_short(2, 0, &[]) == UCS_OK);
+        until(&[&a, &b], || {
+            b.inbox.messages.borrow().iter().any(|m| m.id == 2)
+        });
+        assert_eq!(a.failures.0.borrow().len(), 3);
+    });
+}
+
+/// The queue pair, the completion queue or the device fails.
+#[test]
+#[ignore = "needs a device with events: run by tests/verbs"]
+fn an_event_of_a_queue_fails_its_interface() {
+    for kind in [IBV_EVENT_QP_FATAL, IBV_EVENT_CQ_ERR, IBV_EVENT_DEVICE_FATAL] {
+        watched(move || {
+            let (a, b, eps) = fail_while_asleep(kind);
+            for ep in &eps {
+                assert_eq!(ep.am_short(1, 0, &[]), UCS_ERR_IO_ERROR);
+            }
+            drop((eps, b, a));
+        });
+    }
 }

@@ -374,6 +374,129 @@ fn a_device_that_fails_fails_all_endpoints() {
     });
 }
 
+/// Three endpoints of one side, each connected to one of another; the first side is armed to sleep.
+fn three_pairs() -> (Side, Side, Vec<(Ep, Ep)>) {
+    let a = Side::open(&RC, with_failures());
+    let b = Side::open(&RC, with_failures());
+    let eps: Vec<(Ep, Ep)> = (0..3).map(|_| (a.new_ep(), b.new_ep())).collect();
+    for (x, y) in &eps {
+        connect_eps(&a, x, &b, y);
+    }
+    (a, b, eps)
+}
+
+/// Arms a side, sends the one message after which the device reports its event, sleeps until it is heard of, and makes one
+/// progress.
+fn sleep_over_event(a: &Side, from: &Ep) {
+    let mut fd = -1;
+    let got = unsafe { iface::uct_iface_event_fd_get(a.iface, &mut fd) };
+    assert_eq!(got, UCS_OK);
+    let all = UCT_EVENT_SEND_COMP | UCT_EVENT_RECV;
+    until(
+        &[a],
+        || unsafe { iface::uct_iface_event_arm(a.iface, all) } == UCS_OK,
+    );
+    assert_eq!(from.am_short(1, 0, &[]), UCS_OK);
+    let mut p = libc::pollfd {
+        fd,
+        events: libc::POLLIN,
+        revents: 0,
+    };
+    assert_eq!(unsafe { libc::poll(&mut p, 1, 5000) }, 1);
+    a.progress();
+    // What woke is done with.
+    until(
+        &[a],
+        || unsafe { iface::uct_iface_event_arm(a.iface, all) } == UCS_OK,
+    );
+    assert_eq!(unsafe { libc::poll(&mut p, 1, 0) }, 0);
+}
+
+/// The port goes down (`FAKE_VERBS=event=10,at=1`): endpoints fail that send nothing, of one who sleeps and of one who
+/// polls. Packets still pass, so it is the event that fails them. What is connected later works.
+#[test]
+#[ignore = "needs a device with events: run by tests/verbs"]
+fn a_port_that_goes_down_fails_the_endpoints_that_there_are() {
+    watched(|| {
+        let (a, b, eps) = three_pairs();
+        sleep_over_event(&a, &eps[0].0);
+        let timed_out = |side: &Side| {
+            let failures = side.failures.0.borrow();
+            assert!(failures.iter().all(|f| f.1 == UCS_ERR_ENDPOINT_TIMEOUT));
+            failures.len()
+        };
+        assert_eq!(timed_out(&a), 3);
+        until(&[&b], || timed_out(&b) == 3);
+        let (x, y) = (a.new_ep(), b.new_ep());
+        connect_eps(&a, &x, &b, &y);
+        until(&[&a, &b], || x.am_short(2, 0, &[]) == UCS_OK);
+        until(&[&a, &b], || {
+            b.inbox.messages.borrow().iter().any(|m| m.id == 2)
+        });
+        assert_eq!((timed_out(&a), timed_out(&b)), (3, 3));
+    });
+}
+
+/// A queue pair has a fatal error (`FAKE_VERBS=event=1,at=1`, 2 and 3 too): its endpoint fails, and no other.
+#[test]
+#[ignore = "needs a device with events: run by tests/verbs"]
+fn an_event_of_a_queue_pair_fails_its_endpoint_alone() {
+    watched(|| {
+        let (a, b, eps) = three_pairs();
+        sleep_over_event(&a, &eps[0].0);
+        let failures: Vec<_> = a.failures.0.borrow().iter().map(|f| (f.0, f.1)).collect();
+        assert_eq!(failures, [(eps[0].0.0, UCS_ERR_CONNECTION_RESET)]);
+        assert!(eps[0].0.am_short(1, 0, &[]) < 0);
+        for (x, _) in &eps[1..] {
+            assert_eq!(x.am_short(2, 0, &[]), UCS_OK);
+        }
+        until(&[&a, &b], || {
+            b.inbox
+                .messages
+                .borrow()
+                .iter()
+                .filter(|m| m.id == 2)
+                .count()
+                == 2
+        });
+        assert_eq!(a.failures.0.borrow().len(), 1);
+    });
+}
+
+/// A queue of an interface fails (`FAKE_VERBS=event=0,at=1`, 14 too): its endpoints fail, and none of another interface.
+#[test]
+#[ignore = "needs a device with events: run by tests/verbs"]
+fn an_event_of_a_queue_fails_its_interface_alone() {
+    watched(|| {
+        let (a, _b, eps) = three_pairs();
+        let (c, d) = (
+            Side::open(&RC, with_failures()),
+            Side::open(&RC, with_failures()),
+        );
+        let (z, w) = (c.new_ep(), d.new_ep());
+        connect_eps(&c, &z, &d, &w);
+        sleep_over_event(&a, &eps[0].0);
+        assert_eq!(a.failures.0.borrow().len(), 3);
+        until(&[&c, &d], || z.am_short(2, 0, &[]) == UCS_OK);
+        until(&[&c, &d], || d.inbox.messages.borrow().len() == 1);
+        assert!(c.failures.0.borrow().is_empty() && d.failures.0.borrow().is_empty());
+    });
+}
+
+/// With `UCX_IB_ASYNC_EVENTS=n` nothing is heard of a port that goes down.
+#[test]
+#[ignore = "needs a device with events: run by tests/verbs"]
+fn without_events_endpoints_live_on() {
+    watched(|| {
+        let (a, b, eps) = three_pairs();
+        for (x, _) in &eps {
+            assert_eq!(x.am_short(1, 0, &[]), UCS_OK);
+        }
+        until(&[&a, &b], || b.inbox.messages.borrow().len() == 3);
+        assert!(a.failures.0.borrow().is_empty() && b.failures.0.borrow().is_empty());
+    });
+}
+
 /// A registration that fails (`FAKE_VERBS=fail_reg=1`) is a status, and the next works.
 #[test]
 #[ignore = "needs a device that fails: run by tests/verbs"]

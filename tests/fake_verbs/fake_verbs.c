@@ -18,6 +18,9 @@
  *   refuse=N       the Nth work request is refused by post_send (ENOMEM)
  *   read_err=N     the Nth read is refused for its key, both queue pairs go to the error state
  *   fatal=N        after N work requests the device reports IBV_EVENT_DEVICE_FATAL and stops all queue pairs
+ *   event=KIND, at=N
+ *                  after N work requests the device reports this IBV_EVENT_*, of the Nth request's queue pair, of its queues
+ *                  or of its port, whose state becomes what the event says; nothing else happens
  *   atomics=0      a device without atomics
  *   port=N         the port's state (default 4, active)
  *   gid=N          the port has only its Nth address (Ethernet: 0 and 1 are IPv6, 2 and 3 IPv4; even ones RoCE v1)
@@ -77,6 +80,7 @@ struct qp {
     struct ibv_qp_attr attr;
     struct held *first, **last;
     struct srq own; /* of a datagram queue pair */
+    unsigned events; /* taken and not acknowledged */
 };
 
 /* A way to a port. */
@@ -111,10 +115,15 @@ static struct ibv_device *list[2];
 static struct qp *qps[MAX_QPS];
 static struct region regions[MAX_REGIONS];
 static struct ibv_context *contexts[MAX_CONTEXTS];
+/* Asynchronous events that were not taken, of each context; those of queue pairs that are gone are 0. */
+#define MAX_EVENTS 64
+static struct { struct ibv_async_event ring[MAX_EVENTS]; unsigned head, tail; } events[MAX_CONTEXTS];
+static pthread_cond_t acknowledged = PTHREAD_COND_INITIALIZER;
 static unsigned next_qp = 17, next_region = 1, waiting;
 static long ethernet, max_inline = 256, max_sge = 8, fail_reg, fail_qp, send_err, fatal, atomics = 1, port_state = IBV_PORT_ACTIVE;
 static long only_gid = -1, drop, twice, late, seed = 1, max_reg;
 static long n_reg, n_qp, n_send, n_read, n_write, read_err, n_live, refuse, n_posted;
+static long event_kind, event_at;
 static long report, n_doorbell, n_signalled, n_pinned, n_heap;
 static struct datagram *delayed;
 
@@ -127,7 +136,7 @@ long *fake_verbs_setting(const char *text)
         {"eth", &ethernet}, {"inline", &max_inline}, {"sge", &max_sge}, {"fail_reg", &fail_reg}, {"fail_qp", &fail_qp},
         {"send_err", &send_err}, {"fatal", &fatal}, {"atomics", &atomics}, {"port", &port_state},
         {"gid", &only_gid}, {"drop", &drop}, {"double", &twice}, {"late", &late}, {"seed", &seed},
-        {"max_reg", &max_reg}, {"refuse", &refuse}, {"reg", &n_reg}, {"sent", &n_send},
+        {"max_reg", &max_reg}, {"refuse", &refuse}, {"event", &event_kind}, {"at", &event_at}, {"reg", &n_reg}, {"sent", &n_send},
         {"live", &n_live}, {"reads", &n_read}, {"writes", &n_write}, {"read_err", &read_err},
         {"report", &report}, {"pinned", &n_pinned}, {"heap", &n_heap},
     };
@@ -540,14 +549,43 @@ static void kick(void)
     }
 }
 
-static void report_fatal(void)
+/* An event for one context, or for all. */
+static void raise_event(struct ibv_context *only, enum ibv_event_type kind, void *element)
 {
     uint64_t one = 1;
     unsigned i;
+    for (i = 0; i < MAX_CONTEXTS; i++) {
+        if (!contexts[i] || (only && contexts[i] != only)) continue;
+        if (events[i].tail - events[i].head == MAX_EVENTS) abort();
+        events[i].ring[events[i].tail++ % MAX_EVENTS] = (struct ibv_async_event){{.cq = element}, kind};
+        if (write(contexts[i]->async_fd, &one, sizeof one) != sizeof one) abort();
+    }
+}
+
+static void report_fatal(void)
+{
+    unsigned i;
     for (i = 0; i < MAX_QPS; i++)
         if (qps[i]) stop(qps[i]);
-    for (i = 0; i < MAX_CONTEXTS; i++)
-        if (contexts[i] && write(contexts[i]->async_fd, &one, sizeof one) != sizeof one) abort();
+    raise_event(NULL, IBV_EVENT_DEVICE_FATAL, NULL);
+}
+
+static int is_of_pair(enum ibv_event_type kind)
+{
+    return (kind >= IBV_EVENT_QP_FATAL && kind <= IBV_EVENT_PATH_MIG_ERR) || kind == IBV_EVENT_QP_LAST_WQE_REACHED;
+}
+
+static void report_event(struct qp *qp)
+{
+    enum ibv_event_type kind = event_kind;
+    if (is_of_pair(kind)) raise_event(qp->v.context, kind, qp);
+    else if (kind == IBV_EVENT_CQ_ERR) raise_event(qp->v.context, kind, qp->v.recv_cq);
+    else if (kind == IBV_EVENT_SRQ_ERR) raise_event(qp->v.context, kind, qp->v.srq);
+    else {
+        if (kind == IBV_EVENT_PORT_ERR) port_state = IBV_PORT_DOWN;
+        if (kind == IBV_EVENT_PORT_ACTIVE) port_state = IBV_PORT_ACTIVE;
+        raise_event(NULL, kind, (void *)1);
+    }
 }
 
 static int post_send(struct ibv_qp *v, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
@@ -574,6 +612,7 @@ static int post_send(struct ibv_qp *v, struct ibv_send_wr *wr, struct ibv_send_w
         else if (v->qp_type == IBV_QPT_UD) send_datagram(qp, wr);
         else if (qp->first || execute(qp, wr) == WAIT) hold(qp, wr);
         if (fatal && n_send == fatal) report_fatal();
+        if (event_at && n_send == event_at) report_event(qp);
     }
     kick();
     pthread_mutex_unlock(&lock);
@@ -628,7 +667,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *opened)
     struct ibv_context *context = calloc(1, sizeof *context);
     unsigned i;
     context->device = opened;
-    context->async_fd = eventfd(0, EFD_CLOEXEC);
+    context->async_fd = eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC);
     context->cmd_fd = -1;
     context->num_comp_vectors = 1;
     context->ops.poll_cq = poll_cq;
@@ -640,6 +679,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *opened)
     for (i = 0; contexts[i]; i++)
         if (i == MAX_CONTEXTS - 1) abort();
     contexts[i] = context;
+    events[i].head = events[i].tail = 0;
     pthread_mutex_unlock(&lock);
     return context;
 }
@@ -741,7 +781,12 @@ const char *ibv_wc_status_str(enum ibv_wc_status status)
 
 const char *ibv_event_type_str(enum ibv_event_type type)
 {
-    return type == IBV_EVENT_DEVICE_FATAL ? "local catastrophic error" : "event";
+    switch (type) {
+    case IBV_EVENT_DEVICE_FATAL: return "local catastrophic error";
+    case IBV_EVENT_PORT_ERR: return "port error";
+    case IBV_EVENT_QP_FATAL: return "local work queue catastrophic error";
+    default: return "event";
+    }
 }
 
 int ibv_fork_init(void) { return 0; }
@@ -750,13 +795,33 @@ enum ibv_fork_status ibv_is_fork_initialized(void) { return IBV_FORK_UNNEEDED; }
 int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
 {
     uint64_t count;
+    unsigned i;
     if (read(context->async_fd, &count, sizeof count) != sizeof count) return -1;
-    memset(event, 0, sizeof *event);
-    event->event_type = IBV_EVENT_DEVICE_FATAL;
+    pthread_mutex_lock(&lock);
+    for (i = 0; contexts[i] != context; i++);
+    *event = events[i].ring[events[i].head++ % MAX_EVENTS];
+    if (is_of_pair(event->event_type)) {
+        if (event->element.qp) {
+            ((struct qp *)event->element.qp)->events++;
+        } else {
+            /* Its queue pair is gone. */
+            pthread_mutex_unlock(&lock);
+            errno = EAGAIN;
+            return -1;
+        }
+    }
+    pthread_mutex_unlock(&lock);
     return 0;
 }
 
-void ibv_ack_async_event(struct ibv_async_event *event) { (void)event; }
+void ibv_ack_async_event(struct ibv_async_event *event)
+{
+    if (!is_of_pair(event->event_type)) return;
+    pthread_mutex_lock(&lock);
+    ((struct qp *)event->element.qp)->events--;
+    pthread_cond_broadcast(&acknowledged);
+    pthread_mutex_unlock(&lock);
+}
 
 /* ---- objects */
 
@@ -916,7 +981,12 @@ int ibv_modify_qp(struct ibv_qp *v, struct ibv_qp_attr *attr, int mask)
 int ibv_destroy_qp(struct ibv_qp *v)
 {
     struct qp *qp = (struct qp *)v;
+    unsigned i, at;
     pthread_mutex_lock(&lock);
+    for (i = 0; i < MAX_CONTEXTS; i++)
+        for (at = events[i].head; at != events[i].tail; at++)
+            if (events[i].ring[at % MAX_EVENTS].element.qp == v) events[i].ring[at % MAX_EVENTS].element.qp = NULL;
+    while (qp->events) pthread_cond_wait(&acknowledged, &lock);
     while (qp->first) {
         struct held *held = qp->first;
         qp->first = held->next;

@@ -40,9 +40,59 @@ pub struct Access {
 pub struct Event {
     /// `IBV_EVENT_*`.
     pub kind: u32,
-    /// The port, where it is an event of a port.
-    pub port: u32,
+    pub source: Source,
     pub text: String,
+}
+
+/// What an event tells of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    Device,
+    Port(u32),
+    /// A queue pair, with the `id` of the queue of its receives' completions.
+    Pair {
+        number: u32,
+        completions: usize,
+    },
+    /// Queues, by their `id`.
+    Completions(usize),
+    Receives(usize),
+}
+
+impl Source {
+    /// Reads an event that was taken and not acknowledged.
+    fn of(event: &ibv_async_event) -> Source {
+        let element = event.element;
+        match event.event_type {
+            IBV_EVENT_QP_FATAL
+            | IBV_EVENT_QP_REQ_ERR
+            | IBV_EVENT_QP_ACCESS_ERR
+            | IBV_EVENT_COMM_EST
+            | IBV_EVENT_SQ_DRAINED
+            | IBV_EVENT_PATH_MIG
+            | IBV_EVENT_PATH_MIG_ERR
+            | IBV_EVENT_QP_LAST_WQE_REACHED => {
+                // SAFETY: an event of a queue pair, which is destroyed only once its events are acknowledged.
+                match unsafe { element.cast::<ibv_qp>().as_ref() } {
+                    Some(pair) => Source::Pair {
+                        number: pair.qp_num,
+                        completions: pair.recv_cq as usize,
+                    },
+                    None => Source::Device,
+                }
+            }
+            IBV_EVENT_CQ_ERR => Source::Completions(element as usize),
+            IBV_EVENT_SRQ_ERR | IBV_EVENT_SRQ_LIMIT_REACHED => Source::Receives(element as usize),
+            IBV_EVENT_PORT_ACTIVE
+            | IBV_EVENT_PORT_ERR
+            | IBV_EVENT_LID_CHANGE
+            | IBV_EVENT_PKEY_CHANGE
+            | IBV_EVENT_SM_CHANGE
+            | IBV_EVENT_CLIENT_REREGISTER
+            | IBV_EVENT_GID_CHANGE => Source::Port(element as usize as u32),
+            _ => Source::Device,
+        }
+    }
 }
 
 /// The library's error for a call that answered null.
@@ -271,13 +321,14 @@ impl Device {
         if unsafe { (self.table.ibv_get_async_event)(self.context(), &mut event) } != 0 {
             return None;
         }
+        let source = Source::of(&event);
         // SAFETY: an event that was just taken is acknowledged once.
         unsafe { (self.table.ibv_ack_async_event)(&mut event) };
         // SAFETY: any number; the answer is a C string of the library's.
         let text = unsafe { CStr::from_ptr((self.table.ibv_event_type_str)(event.event_type)) };
         Some(Event {
             kind: event.event_type,
-            port: event.element as usize as u32,
+            source,
             text: text.to_string_lossy().into_owned(),
         })
     }

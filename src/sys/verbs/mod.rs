@@ -13,7 +13,7 @@ mod table;
 
 pub use cm::{CmChannel, CmEvent, CmId, CmPath, PairNumber, PairNumbers};
 pub use datagram::{AddressHandle, DatagramPair};
-pub use device::{Access, Device, Event, Port, Region, device_names, prepare_fork};
+pub use device::{Access, Device, Event, Port, Region, Source, device_names, prepare_fork};
 pub use queue::{
     Caps, CompletionQueue, Completions, Poster, QueuePair, ReceiveQueue, Route, refusal,
 };

@@ -94,6 +94,11 @@ impl CompletionQueue {
         })
     }
 
+    /// What events call it.
+    pub fn id(&self) -> usize {
+        self.queue.as_ptr() as usize
+    }
+
     pub fn event_fd(&self) -> RawFd {
         self.channel.raw_fd()
     }
@@ -176,6 +181,11 @@ impl ReceiveQueue {
             queue: NonNull::new(queue).ok_or_else(errno)?,
             device: Arc::clone(device),
         }))
+    }
+
+    /// What events call it.
+    pub fn id(&self) -> usize {
+        self.queue.as_ptr() as usize
     }
 
     /// Posts a chain of receives.

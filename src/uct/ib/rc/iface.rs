@@ -32,6 +32,7 @@ use crate::uct::base::params::{EpParams, GivenAddress, IfaceParams};
 use crate::uct::base::pending::PendingQueue;
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::ib::config::Settings;
+use crate::uct::ib::events::{Faults, Parts};
 use crate::uct::ib::identity;
 use crate::uct::ib::md::Domain;
 use crate::uct::ib::ops::{MAX_SGES, Request};
@@ -95,11 +96,13 @@ pub struct RcIface {
     pub(super) last_sender: Cell<*const Conn>,
     /// The next poll has to look for what no completion tells of.
     pub(super) attention: Arc<AtomicBool>,
+    /// What has failed, as the device's events tell.
+    pub(super) faults: Arc<Faults>,
     /// The completion of the message that is being handled, or null.
     pub(super) receiving: Cell<*const ibv_wc>,
     /// The failure of the device was told.
     pub(super) failure_told: Cell<bool>,
-    events: OnceCell<EventSet>,
+    events: OnceCell<Epoll>,
 }
 
 /// No queue pair of ours: 0 is the subnet manager's.
@@ -109,12 +112,6 @@ pub(super) const NO_PAIR: u32 = 0;
 pub(super) struct Slot {
     pub(super) generation: u32,
     pub(super) conn: Option<Rc<Conn>>,
-}
-
-/// The event descriptor: completions, or a failure of the device.
-struct EventSet {
-    all: Epoll,
-    _failure: Arc<EventFd>,
 }
 
 // The id of a request that is sent: from bit 0 on a 1, the slot of its connection with the generation, and whether it has
@@ -202,7 +199,12 @@ impl RcIface {
         );
         let device_reads = limits.max_qp_rd_atom.clamp(0, 255) as u8;
         let attention = Arc::<AtomicBool>::default();
-        domain.watch.set_on_failure(&attention);
+        let parts = Parts {
+            port: port.number,
+            completions: queue.id(),
+            receives: receive.id(),
+        };
+        let faults = domain.watch.listen(parts, &attention);
         let tl = RcIface {
             chain: Chain::new(settings.batch as usize, Arc::clone(&attention)),
             request: Request::new(),
@@ -232,6 +234,7 @@ impl RcIface {
             grants: RefCell::new(VecDeque::new()),
             last_sender: Cell::new(core::ptr::null()),
             attention,
+            faults,
             receiving: Cell::new(core::ptr::null()),
             failure_told: Cell::new(false),
             events: OnceCell::new(),
@@ -268,9 +271,7 @@ impl RcIface {
         }
         let connector = Connector::new(face)?;
         if let Some(events) = face.events.get() {
-            events
-                .all
-                .add(connector.wake_fd(), Events::READ.to_epoll(), 0)?;
+            events.add(connector.wake_fd(), Events::READ.to_epoll(), 0)?;
         }
         Ok(face.connector.get_or_init(|| connector))
     }
@@ -339,6 +340,7 @@ impl RcIface {
     pub fn forget(face: &Face, conn: &Rc<Conn>) {
         let is_it = |other: &Rc<Conn>| Rc::ptr_eq(other, conn);
         face.by_pair.borrow_mut().remove(&conn.pair.number());
+        face.faults.forget(conn.pair.number());
         face.grants.borrow_mut().retain(|other| !is_it(other));
         face.last_sender.set(core::ptr::null());
         let mut conns = face.conns.borrow_mut();
@@ -362,7 +364,8 @@ impl RcIface {
         Ok(*self.scrap.get_or_init(|| scrap))
     }
 
-    fn event_set(face: &Face) -> Result<&EventSet> {
+    /// The event descriptor: completions, handshakes, or a failure.
+    fn event_set(face: &Face) -> Result<&Epoll> {
         if let Some(events) = face.events.get() {
             return Ok(events);
         }
@@ -374,11 +377,8 @@ impl RcIface {
         if let Some(connector) = face.connector.get() {
             all.add(connector.wake_fd(), bits, 0)?;
         }
-        face.domain.watch.wake_on_failure(&failure);
-        Ok(face.events.get_or_init(|| EventSet {
-            all,
-            _failure: failure,
-        }))
+        face.faults.wake_by(&failure);
+        Ok(face.events.get_or_init(|| all))
     }
 
     /// Whether anything is under way; each endpoint with something gets a request whose completion says when not.
@@ -685,7 +685,7 @@ impl Iface for RcIface {
     }
 
     fn event_fd(face: &Face) -> Result<RawFd> {
-        RcIface::event_set(face).map(|events| events.all.raw())
+        RcIface::event_set(face).map(Epoll::raw)
     }
 
     /// Asks for an event, then looks once more: what came in between is handled by the next progress.

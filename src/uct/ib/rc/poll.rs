@@ -10,6 +10,7 @@ use crate::c::verbs::*;
 use crate::sys::verbs::Completions;
 use crate::ucs::sync::Ordering;
 use crate::ucs::{Status, log};
+use crate::uct::ib::events::Fault;
 use crate::uct::ib::wire::{GRANT_ONLY, Header};
 use crate::{ucs_diag, ucs_error};
 use core::ptr::null;
@@ -383,7 +384,7 @@ impl RcIface {
         count
     }
 
-    /// What no completion tells of: handshakes, a device that has failed, and endpoints that have lost requests which were
+    /// What no completion tells of: handshakes, what events of the device have told of, and endpoints that have lost requests which were
     /// refused when they had waited.
     #[cold]
     fn attend(face: &Face) {
@@ -392,8 +393,15 @@ impl RcIface {
         if let Some(connector) = face.connector.get() {
             RcIface::look(face, connector);
         }
-        if face.domain.watch.has_failed() {
-            RcIface::fail_all(face, "the device has failed", None);
+        for fault in face.faults.take() {
+            match fault {
+                Fault::Device => RcIface::fail_all(face, "the device has failed", None),
+                Fault::Queue => RcIface::fail_all(face, "one of its queues has failed", None),
+                Fault::Port => {
+                    RcIface::fail_endpoints(face, "the port is down", Status::ENDPOINT_TIMEOUT);
+                }
+                Fault::Pair(number) => RcIface::fail_pair(face, number),
+            }
         }
         while let Some(tag) = face.chain.next_refused() {
             if let Some(conn) = face.conn_of(tag) {
@@ -409,13 +417,33 @@ impl RcIface {
             return;
         }
         let e = e.map_or_else(String::new, |e| format!(": {e}"));
+        RcIface::fail_endpoints(face, &format!("{why}{e}"), Status::IO_ERROR);
+    }
+
+    /// The endpoints that there are fail.
+    #[cold]
+    fn fail_endpoints(face: &Face, why: &str, status: Status) {
         ucs_error!(
-            "rc_verbs: {}: {why}{e}; its endpoints have failed",
+            "rc_verbs: {}: {why}; its endpoints have failed",
             face.base.device
         );
         let all: Vec<Rc<Conn>> = face.by_pair.borrow().values().map(Rc::clone).collect();
         for conn in all {
-            RcIface::fail(face, &conn, Status::IO_ERROR);
+            RcIface::fail(face, &conn, status);
+        }
+    }
+
+    /// This queue pair has stopped.
+    #[cold]
+    fn fail_pair(face: &Face, number: u32) {
+        let conn = face.by_pair.borrow().get(&number).map(Rc::clone);
+        let connector = face.connector.get();
+        match conn {
+            Some(conn) => RcIface::fail(face, &conn, Status::CONNECTION_RESET),
+            None if connector.is_some_and(|connector| connector.number() == number) => {
+                RcIface::fail_all(face, "its connection queue pair has failed", None);
+            }
+            None => {}
         }
     }
 }

@@ -12,11 +12,13 @@ use crate::sys::eventfd::EventFd;
 use crate::sys::lock::Mutex;
 use crate::sys::random::random_bytes;
 use crate::sys::verbs::CompletionQueue;
+use crate::ucs::sync::AtomicBool;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use crate::uct::api::Completion;
 use crate::uct::base::desc::DescPool;
 use crate::uct::base::iface::EpLink;
+use crate::uct::ib::events::{self, Faults};
 use crate::uct::ib::identity::{self, Connected};
 use crate::uct::ib::md::Domain;
 use crate::uct::ib::port::Port;
@@ -106,6 +108,9 @@ pub struct Engine {
     pub sweep: usize,
     /// The queue pair has stopped.
     pub broken: bool,
+    /// What has failed, as the device's events tell; set when there is something.
+    pub attention: Arc<AtomicBool>,
+    pub faults: Arc<Faults>,
 }
 
 /// An engine behind its lock.
@@ -168,6 +173,13 @@ impl Outgoing<'_> {
 
 impl Engine {
     pub fn new(parts: Parts) -> Engine {
+        let attention = Arc::<AtomicBool>::default();
+        let stands_on = events::Parts {
+            port: parts.port.number,
+            completions: parts.queue.id(),
+            receives: 0,
+        };
+        let faults = parts.domain.watch.listen(stands_on, &attention);
         Engine {
             sender: parts.sender,
             queue: parts.queue,
@@ -197,6 +209,8 @@ impl Engine {
             wake: parts.wake,
             sweep: 0,
             broken: false,
+            attention,
+            faults,
         }
     }
 

@@ -41,15 +41,21 @@ impl Engine {
         if core::mem::replace(&mut self.broken, true) {
             return;
         }
+        let mut finished = Vec::new();
+        self.sender.stopped(|conn| finished.push(conn));
+        self.count_finished(finished);
+        self.fail_endpoints(why, Status::IO_ERROR);
+    }
+
+    /// The endpoints that there are fail.
+    #[cold]
+    pub fn fail_endpoints(&mut self, why: &str, status: Status) {
         ucs_error!(
             "ud_verbs: {}: {why}; its endpoints have failed",
             self.domain.name
         );
-        let mut finished = Vec::new();
-        self.sender.stopped(|conn| finished.push(conn));
-        self.count_finished(finished);
         for id in self.conns.ids() {
-            self.fail(id, Status::IO_ERROR);
+            self.fail(id, status);
         }
     }
 

@@ -7,6 +7,8 @@ use super::engine::{Engine, Shared};
 use super::window::Expiry;
 use super::wire::ConnId;
 use crate::ucs::Status;
+use crate::ucs::sync::Ordering;
+use crate::uct::ib::events::Fault;
 use crate::uct::ib::retry::Step;
 use std::sync::Weak;
 
@@ -35,8 +37,9 @@ impl Engine {
         if !polled || self.now.wrapping_sub(before) > MOST_TICKS {
             self.poll_unattended();
         }
-        if self.domain.watch.has_failed() {
-            self.stop("the device has failed");
+        // Acquire: what it was set for is seen then.
+        if self.attention.load(Ordering::Acquire) {
+            self.heed_faults();
         }
         let active = core::mem::take(&mut self.active);
         for id in active {
@@ -47,6 +50,23 @@ impl Engine {
             }
         }
         self.sweep_passive();
+    }
+
+    /// What events of the device have told of.
+    #[cold]
+    fn heed_faults(&mut self) {
+        // What is set from now on is for the next tick.
+        self.attention.store(false, Ordering::Relaxed);
+        for fault in self.faults.take() {
+            match fault {
+                Fault::Device => self.stop("the device has failed"),
+                Fault::Queue => self.stop("its completion queue has failed"),
+                Fault::Pair(_) => self.stop("its queue pair has failed"),
+                Fault::Port => {
+                    self.fail_endpoints("the port is down", Status::ENDPOINT_TIMEOUT);
+                }
+            }
+        }
     }
 
     /// Takes packets for an application that computes, or sleeps.
