@@ -5,6 +5,8 @@
 //! where resources are counted: then this binary runs itself as the peer (`peer.rs`). A test that a
 //! transport cannot take part in (no active messages, no events) asserts that the calls answer
 //! UNSUPPORTED instead, so that no combination passes by doing nothing.
+//!
+//! `upstream.rs` asks the same of tcp's connections with upstream's interfaces, which UCP alone uses.
 #![allow(
     clippy::undocumented_unsafe_blocks,
     reason = "each block is a C call under test on handles that `side.rs` keeps alive"
@@ -28,6 +30,7 @@ mod side;
 #[allow(dead_code, reason = "each crate uses a part of it")]
 #[path = "../../src/ucs/test_rng.rs"]
 mod test_rng;
+mod upstream;
 
 use side::{Security, Tl};
 

@@ -300,9 +300,12 @@ pub fn accept(
         upstream.listener.set(Some(opening.listener));
     }
     if let Some(at) = shared {
-        let mut all = face.from_upstream.borrow_mut();
-        if all.get(&at).is_none_or(|old| !old.is_open()) {
-            all.insert(at, Rc::clone(&conn));
+        // It has none any more that it opened before, also where nothing has told of its end: endpoints that are made from
+        // now on send by this one.
+        face.from_upstream.borrow_mut().insert(at, Rc::clone(&conn));
+        let mut all = face.by_upstream.borrow_mut();
+        if all.get(&at).is_some_and(|old| !Rc::ptr_eq(old, &conn)) {
+            all.remove(&at);
         }
     }
     face.by_peer
