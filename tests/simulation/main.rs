@@ -121,6 +121,7 @@ fn name_the_seed_in_panics() {
 struct Totals {
     ended: AtomicU64,
     by_rails: [AtomicU64; 2],
+    refused_registrations: AtomicU64,
     link_losses: AtomicU64,
 }
 
@@ -132,6 +133,8 @@ impl Totals {
         for (sum, count) in self.by_rails.iter().zip(outcome.by_rails) {
             sum.fetch_add(count as u64, Ordering::Relaxed);
         }
+        self.refused_registrations
+            .fetch_add(outcome.refused_registrations as u64, Ordering::Relaxed);
         self.link_losses
             .fetch_add(outcome.link_losses as u64, Ordering::Relaxed);
     }
@@ -193,10 +196,12 @@ fn seeds_keep_the_promises() {
     };
     let [puts, messages] = totals.by_rails.map(AtomicU64::into_inner);
     let (ended, losses) = (totals.ended.into_inner(), totals.link_losses.into_inner());
+    let refused = totals.refused_registrations.into_inner();
     println!(
-        "{count} seeds, {ended} operations, {puts} puts and {messages} messages by rails, {losses} lost links with failover"
+        "{count} seeds, {ended} operations, {puts} puts and {messages} messages by rails, {refused} registrations failed, {losses} lost links with failover"
     );
     assert!(puts > 0 && messages > 0, "no run has split a transfer");
+    assert!(refused > 0, "no registration has failed");
     assert!(losses > 0, "no run has lost a link");
 }
 

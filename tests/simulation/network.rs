@@ -187,6 +187,10 @@ pub struct Network {
     /// Memory that peers may write to, by key: address and length.
     keys: RefCell<BTreeMap<u64, (u64, usize)>>,
     next_key: Cell<u64>,
+    /// What decides which registrations fail, of a hundred so many, and how many have.
+    registrations: TestRng,
+    refuse_registrations: usize,
+    pub refused_registrations: Cell<usize>,
     /// Puts and messages by other devices than the fastest, which only rails use.
     pub puts_by_rails: Cell<usize>,
     pub messages_by_rails: Cell<usize>,
@@ -205,12 +209,17 @@ impl Network {
     /// Makes the network of this thread's next run.
     pub fn begin(
         rng: Rc<TestRng>,
+        registrations: TestRng,
         weather: Weather,
         processes: usize,
         shape: Shape,
     ) -> Rc<Network> {
+        let refuse_registrations = registrations.pick(&[0, 0, 0, 10, 50, 100]);
         let made = Rc::new(Network {
             rng,
+            registrations,
+            refuse_registrations,
+            refused_registrations: Cell::new(0),
             weather,
             mischief: Cell::new(Mischief::None),
             now: Cell::new(0),
@@ -260,12 +269,17 @@ impl Network {
         self.nodes.borrow().get(at).cloned()
     }
 
-    /// Registers memory; returns its key.
-    pub fn register(&self, at: u64, len: usize) -> u64 {
+    /// Registers memory; returns its key, or nothing where the device has no room for it.
+    pub fn register(&self, at: u64, len: usize) -> Option<u64> {
+        if self.registrations.chance(self.refuse_registrations) {
+            self.refused_registrations
+                .set(self.refused_registrations.get() + 1);
+            return None;
+        }
         let key = self.next_key.get();
         self.next_key.set(key + 1);
         self.keys.borrow_mut().insert(key, (at, len));
-        key
+        Some(key)
     }
 
     pub fn deregister(&self, key: u64) {

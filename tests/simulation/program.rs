@@ -34,6 +34,8 @@ pub struct Outcome {
     pub ended: usize,
     /// Puts and messages on rails.
     pub by_rails: [usize; 2],
+    /// Registrations that failed.
+    pub refused_registrations: usize,
     /// Losses of links that failover had to hide.
     pub link_losses: usize,
 }
@@ -122,7 +124,7 @@ pub fn run(seed: u64, plot: Plot, mischief: Mischief, traced: bool) -> Outcome {
         }
     };
     let first = shape(&rng);
-    let net = Network::begin(Rc::clone(&rng), weather, count, first);
+    let net = Network::begin(Rc::clone(&rng), TestRng::new(!seed), weather, count, first);
     let w = World::begin(Rc::clone(&net), Rc::clone(&rng), traced);
     note!(
         w,
@@ -167,6 +169,7 @@ pub fn run(seed: u64, plot: Plot, mischief: Mischief, traced: bool) -> Outcome {
         trace: w.take_trace(),
         ended: w.ended.get(),
         by_rails: [net.puts_by_rails.get(), net.messages_by_rails.get()],
+        refused_registrations: net.refused_registrations.get(),
         link_losses: w.link_losses.get(),
     };
     dissolve(&w);

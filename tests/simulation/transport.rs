@@ -146,12 +146,11 @@ impl Md for SimMd {
         Ok(())
     }
     fn mem_reg(&self, address: *mut c_void, length: usize, _flags: u32) -> Result<MemoryNumber> {
-        match self.keyed {
-            true => Ok(MemoryNumber(
-                network().register(address as u64, length) as usize
-            )),
-            false => Ok(MemoryNumber(address as usize)),
+        if !self.keyed {
+            return Ok(MemoryNumber(address as usize));
         }
+        let key = network().register(address as u64, length);
+        Ok(MemoryNumber(key.ok_or(Status::NO_MEMORY)? as usize))
     }
     fn mem_dereg(&self, memory: MemoryNumber) -> Result<()> {
         if self.keyed {
