@@ -1,4 +1,4 @@
-/* A stand-in for libibverbs.so.1: one device "fake0" with one port, whose reliable-connected queue pairs talk to
+/* A stand-in for libibverbs.so.1: a device "fake0" with one port, or two devices, whose reliable-connected queue pairs talk to
  * queue pairs of the same process. Shared receive queues, inline data, RDMA write and read, 64-bit atomics, completion
  * channels, asynchronous events. Work is done within post_send; a send for which there is no receive buffer waits for
  * one, as a device with infinite RNR retries would. Datagrams go to any datagram queue pair of the process that has the
@@ -21,6 +21,8 @@
  *   event=KIND, at=N
  *                  after N work requests the device reports this IBV_EVENT_*, of the Nth request's queue pair, of its queues
  *                  or of its port, whose state becomes what the event says; nothing else happens
+ *   devices=2      a second device, fake1
+ *   speed=N        the speed of its port in steps of 2.5 Gbit/s a wire, as IBV_SPEED of InfiniBand (default 32, as fake0)
  *   atomics=0      a device without atomics
  *   port=N         the port's state (default 4, active)
  *   gid=N          the port has only its Nth address (Ethernet: 0 and 1 are IPv6, 2 and 3 IPv4; even ones RoCE v1)
@@ -94,7 +96,7 @@ struct ah {
 struct datagram {
     uint32_t to, from, key;
     size_t length; /* without the GRH */
-    int global;
+    int global, lid;
     char data[GRH + 4096];
 };
 
@@ -110,8 +112,8 @@ struct region {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct ibv_device device;
-static struct ibv_device *list[2];
+static struct ibv_device devices[2];
+static struct ibv_device *list[3];
 static struct qp *qps[MAX_QPS];
 static struct region regions[MAX_REGIONS];
 static struct ibv_context *contexts[MAX_CONTEXTS];
@@ -124,12 +126,14 @@ static long ethernet, max_inline = 256, max_sge = 8, fail_reg, fail_qp, send_err
 static long only_gid = -1, drop, twice, late, seed = 1, max_reg;
 static long n_reg, n_qp, n_send, n_read, n_write, read_err, n_live, refuse, n_posted;
 static long event_kind, event_at;
+static long n_devices = 1, speed = 32, n_data[2];
 static long report, n_doorbell, n_signalled, n_pinned, n_heap;
 static struct datagram *delayed;
 
 /* The setting that `text`, which ends with '=', ',' or 0, names. A test that has loaded this library changes settings, and
  * reads the number of registrations (reg), of those that there are (live) and of their bytes (pinned), of work requests
- * (sent), of reads and writes among them, and how much memory the queue pairs and address handles take here (heap). */
+ * (sent), of reads and writes among them, the bytes that
+ * requests of each device have moved (data0, data1), and how much memory the queue pairs and address handles take here (heap). */
 long *fake_verbs_setting(const char *text)
 {
     static const struct { const char *name; long *value; } knobs[] = {
@@ -138,7 +142,7 @@ long *fake_verbs_setting(const char *text)
         {"gid", &only_gid}, {"drop", &drop}, {"double", &twice}, {"late", &late}, {"seed", &seed},
         {"max_reg", &max_reg}, {"refuse", &refuse}, {"event", &event_kind}, {"at", &event_at}, {"reg", &n_reg}, {"sent", &n_send},
         {"live", &n_live}, {"reads", &n_read}, {"writes", &n_write}, {"read_err", &read_err},
-        {"report", &report}, {"pinned", &n_pinned}, {"heap", &n_heap},
+        {"devices", &n_devices}, {"speed", &speed}, {"data0", &n_data[0]}, {"data1", &n_data[1]}, {"report", &report}, {"pinned", &n_pinned}, {"heap", &n_heap},
     };
     size_t n = strcspn(text, "=,");
     unsigned i;
@@ -179,13 +183,16 @@ static void give_back(void *taken)
 
 /* ---- memory regions */
 
-static int allowed(uint32_t key, uint64_t address, size_t length, unsigned access)
+static int number_of(const struct ibv_context *context) { return context->device - devices; }
+
+/* Keys of one device are none to another. */
+static int allowed(const struct ibv_context *context, uint32_t key, uint64_t address, size_t length, unsigned access)
 {
     unsigned slot = key >> 8;
     struct ibv_mr *mr = slot < MAX_REGIONS ? regions[slot].mr : NULL;
     uint64_t base = mr ? (uint64_t)mr->addr : 0;
     if (length == 0) return 1;
-    return mr && mr->lkey == key && (regions[slot].access & access) == access && address >= base && length <= mr->length &&
+    return mr && mr->lkey == key && mr->context->device == context->device && (regions[slot].access & access) == access && address >= base && length <= mr->length &&
            address - base <= mr->length - length;
 }
 
@@ -318,13 +325,15 @@ static struct qp *peer_of(const struct qp *qp)
 {
     const struct ibv_ah_attr *to = &qp->attr.ah_attr;
     struct qp *peer = qps[qp->attr.dest_qp_num % MAX_QPS];
-    int index, known = !ethernet && to->dlid == LID;
+    int index, known;
+    if (!peer || peer->v.qp_num != qp->attr.dest_qp_num) return NULL;
+    known = !ethernet && to->dlid == LID + number_of(peer->v.context);
     for (index = 0; ethernet && index < 4; index++) {
         union ibv_gid gid;
-        ibv_query_gid(qp->v.context, 1, index, &gid);
+        ibv_query_gid(peer->v.context, 1, index, &gid);
         known |= to->is_global && !memcmp(&gid, &to->grh.dgid, sizeof gid);
     }
-    if (!known || !peer || peer->v.qp_num != qp->attr.dest_qp_num) return NULL;
+    if (!known) return NULL;
     if (peer->v.state == IBV_QPS_INIT) return peer;
     if ((peer->v.state != IBV_QPS_RTR && peer->v.state != IBV_QPS_RTS) || peer->attr.dest_qp_num != qp->v.qp_num ||
         peer->attr.rq_psn != qp->attr.sq_psn || peer->attr.path_mtu != qp->attr.path_mtu)
@@ -340,7 +349,7 @@ static enum outcome receive(struct qp *qp, struct qp *peer, const struct ibv_sen
     if (srq->head == srq->tail) return WAIT;
     to = &srq->ring[srq->head++ % srq->size];
     wc.wr_id = to->id;
-    if (wc.byte_len > to->sge.length || !allowed(to->sge.lkey, to->sge.addr, wc.byte_len, IBV_ACCESS_LOCAL_WRITE)) {
+    if (wc.byte_len > to->sge.length || !allowed(peer->v.context, to->sge.lkey, to->sge.addr, wc.byte_len, IBV_ACCESS_LOCAL_WRITE)) {
         wc.status = wc.byte_len > to->sge.length ? IBV_WC_LOC_LEN_ERR : IBV_WC_LOC_PROT_ERR;
         complete(peer->v.recv_cq, wc);
         stop(peer);
@@ -361,7 +370,7 @@ static enum outcome execute(struct qp *qp, const struct ibv_send_wr *wr)
     struct qp *peer;
     if (qp->v.state != IBV_QPS_RTS) return failed(qp, wr, IBV_WC_WR_FLUSH_ERR);
     for (i = 0; i < wr->num_sge && !(wr->send_flags & IBV_SEND_INLINE); i++)
-        if (!allowed(wr->sg_list[i].lkey, wr->sg_list[i].addr, wr->sg_list[i].length, reads || atomic ? IBV_ACCESS_LOCAL_WRITE : 0))
+        if (!allowed(qp->v.context, wr->sg_list[i].lkey, wr->sg_list[i].addr, wr->sg_list[i].length, reads || atomic ? IBV_ACCESS_LOCAL_WRITE : 0))
             return failed(qp, wr, IBV_WC_LOC_PROT_ERR);
     if (!(peer = peer_of(qp))) return failed(qp, wr, IBV_WC_RETRY_EXC_ERR);
     if (peer->v.state == IBV_QPS_INIT) return WAIT;
@@ -369,14 +378,14 @@ static enum outcome execute(struct qp *qp, const struct ibv_send_wr *wr)
     case IBV_WR_SEND:
         return receive(qp, peer, wr);
     case IBV_WR_RDMA_WRITE:
-        if (!allowed(wr->wr.rdma.rkey, wr->wr.rdma.remote_addr, n, IBV_ACCESS_REMOTE_WRITE)) break;
+        if (!allowed(peer->v.context, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr, n, IBV_ACCESS_REMOTE_WRITE)) break;
         gather(wr, (char *)wr->wr.rdma.remote_addr);
         n_write++;
         opcode = IBV_WC_RDMA_WRITE;
         goto done;
     case IBV_WR_RDMA_READ: {
         const char *from = (const char *)wr->wr.rdma.remote_addr;
-        if (++n_read == read_err || !allowed(wr->wr.rdma.rkey, wr->wr.rdma.remote_addr, n, IBV_ACCESS_REMOTE_READ)) break;
+        if (++n_read == read_err || !allowed(peer->v.context, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr, n, IBV_ACCESS_REMOTE_READ)) break;
         for (i = 0; i < wr->num_sge; from += wr->sg_list[i++].length) memmove((void *)wr->sg_list[i].addr, from, wr->sg_list[i].length);
         opcode = IBV_WC_RDMA_READ;
         goto done;
@@ -384,7 +393,7 @@ static enum outcome execute(struct qp *qp, const struct ibv_send_wr *wr)
     case IBV_WR_ATOMIC_FETCH_AND_ADD:
     case IBV_WR_ATOMIC_CMP_AND_SWP:
         if (wr->wr.atomic.remote_addr % 8) return failed(qp, wr, IBV_WC_REM_INV_REQ_ERR);
-        if (!allowed(wr->wr.atomic.rkey, wr->wr.atomic.remote_addr, 8, IBV_ACCESS_REMOTE_ATOMIC)) break;
+        if (!allowed(peer->v.context, wr->wr.atomic.rkey, wr->wr.atomic.remote_addr, 8, IBV_ACCESS_REMOTE_ATOMIC)) break;
         word = (uint64_t *)wr->wr.atomic.remote_addr;
         if (wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
             opcode = IBV_WC_FETCH_ADD;
@@ -437,8 +446,8 @@ static void arrive(const struct datagram *d)
     if (queue->head == queue->tail) return;
     to = &queue->ring[queue->head++ % queue->size];
     struct ibv_wc wc = {.wr_id = to->id, .opcode = IBV_WC_RECV, .byte_len = GRH + d->length, .qp_num = d->to, .src_qp = d->from,
-                        .wc_flags = d->global ? IBV_WC_GRH : 0, .slid = ethernet ? 0 : LID};
-    if (wc.byte_len > to->sge.length || !allowed(to->sge.lkey, to->sge.addr, wc.byte_len, IBV_ACCESS_LOCAL_WRITE)) {
+                        .wc_flags = d->global ? IBV_WC_GRH : 0, .slid = ethernet ? 0 : d->lid};
+    if (wc.byte_len > to->sge.length || !allowed(peer->v.context, to->sge.lkey, to->sge.addr, wc.byte_len, IBV_ACCESS_LOCAL_WRITE)) {
         wc.status = wc.byte_len > to->sge.length ? IBV_WC_LOC_LEN_ERR : IBV_WC_LOC_PROT_ERR;
         complete(peer->v.recv_cq, wc);
         stop(peer);
@@ -476,15 +485,17 @@ static void send_datagram(struct qp *qp, const struct ibv_send_wr *wr)
 {
     const struct ah *ah = (const struct ah *)wr->wr.ud.ah;
     const struct ibv_ah_attr *to = &ah->attr;
-    struct datagram d = {.to = wr->wr.ud.remote_qpn, .from = qp->v.qp_num, .key = wr->wr.ud.remote_qkey, .length = total(wr)};
+    struct datagram d = {.to = wr->wr.ud.remote_qpn, .from = qp->v.qp_num, .key = wr->wr.ud.remote_qkey, .length = total(wr),
+                         .lid = LID + number_of(qp->v.context)};
     union ibv_gid own;
-    int i, known = !ethernet && to->dlid == LID;
+    const struct qp *peer = qps[d.to % MAX_QPS];
+    int i, known = peer && !ethernet && to->dlid == LID + number_of(peer->v.context);
     if (qp->v.state != IBV_QPS_RTS) {
         failed(qp, wr, IBV_WC_WR_FLUSH_ERR);
         return;
     }
     for (i = 0; i < wr->num_sge && !(wr->send_flags & IBV_SEND_INLINE); i++)
-        if (!allowed(wr->sg_list[i].lkey, wr->sg_list[i].addr, wr->sg_list[i].length, 0)) {
+        if (!allowed(qp->v.context, wr->sg_list[i].lkey, wr->sg_list[i].addr, wr->sg_list[i].length, 0)) {
             failed(qp, wr, IBV_WC_LOC_PROT_ERR);
             return;
         }
@@ -504,7 +515,7 @@ static void send_datagram(struct qp *qp, const struct ibv_send_wr *wr)
             memcpy(d.data + 8, own.raw, 16);
             memcpy(d.data + 24, to->grh.dgid.raw, 16);
         }
-        for (i = 0; ethernet && i < 4; i++) known |= same_gid(qp->v.context, i, &to->grh.dgid);
+        for (i = 0; peer && ethernet && i < 4; i++) known |= same_gid(peer->v.context, i, &to->grh.dgid);
     }
     if (known) travel(&d);
     if (wr->send_flags & IBV_SEND_SIGNALED) complete_send(qp, wr, IBV_WC_SEND, IBV_WC_SUCCESS);
@@ -607,6 +618,7 @@ static int post_send(struct ibv_qp *v, struct ibv_send_wr *wr, struct ibv_send_w
             break;
         }
         n_send++;
+        n_data[number_of(v->context)] += total(wr);
         if (wr->send_flags & IBV_SEND_SIGNALED) n_signalled++;
         if (send_err && n_send == send_err) failed(qp, wr, IBV_WC_RETRY_EXC_ERR);
         else if (v->qp_type == IBV_QPT_UD) send_datagram(qp, wr);
@@ -650,17 +662,20 @@ static int post_recv(struct ibv_qp *v, struct ibv_recv_wr *wr, struct ibv_recv_w
 
 struct ibv_device **ibv_get_device_list(int *count)
 {
+    int i;
     read_knobs();
-    strcpy(device.name, "fake0");
-    strcpy(device.dev_name, "uverbs0");
-    device.node_type = IBV_NODE_CA;
-    device.transport_type = IBV_TRANSPORT_IB;
-    list[0] = &device;
-    *count = 1;
+    for (i = 0; i < n_devices && i < 2; i++) {
+        sprintf(devices[i].name, "fake%d", i);
+        sprintf(devices[i].dev_name, "uverbs%d", i);
+        devices[i].node_type = IBV_NODE_CA;
+        devices[i].transport_type = IBV_TRANSPORT_IB;
+        list[i] = &devices[i];
+    }
+    *count = i;
     return list;
 }
 
-void ibv_free_device_list(struct ibv_device **devices) { (void)devices; }
+void ibv_free_device_list(struct ibv_device **all) { (void)all; }
 
 struct ibv_context *ibv_open_device(struct ibv_device *opened)
 {
@@ -722,7 +737,6 @@ int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 int ibv_query_port(struct ibv_context *context, uint8_t port, struct _compat_ibv_port_attr *out)
 {
     struct ibv_port_attr *attr = (void *)out;
-    (void)context;
     if (port != 1) return EINVAL;
     attr->state = port_state;
     attr->max_mtu = IBV_MTU_4096;
@@ -730,9 +744,9 @@ int ibv_query_port(struct ibv_context *context, uint8_t port, struct _compat_ibv
     attr->gid_tbl_len = ethernet ? 4 : 1;
     attr->max_msg_sz = 1u << 30;
     attr->pkey_tbl_len = 1;
-    attr->lid = ethernet ? 0 : LID;
+    attr->lid = ethernet ? 0 : LID + number_of(context);
     attr->active_width = 2;
-    attr->active_speed = 32;
+    attr->active_speed = number_of(context) ? speed : 32;
     attr->link_layer = ethernet ? IBV_LINK_LAYER_ETHERNET : IBV_LINK_LAYER_INFINIBAND;
     return 0;
 }
@@ -740,7 +754,6 @@ int ibv_query_port(struct ibv_context *context, uint8_t port, struct _compat_ibv
 /* Ethernet: a link-local IPv6 address and an IPv4 address, each for RoCE v1 and v2. */
 int ibv_query_gid(struct ibv_context *context, uint8_t port, int index, union ibv_gid *gid)
 {
-    (void)context;
     if (port != 1 || index >= (ethernet ? 4 : 1)) {
         errno = EINVAL;
         return -1;
@@ -750,10 +763,10 @@ int ibv_query_gid(struct ibv_context *context, uint8_t port, int index, union ib
         return 0;
     }
     gid->global.subnet_prefix = htobe64(0xfe80000000000000);
-    gid->global.interface_id = htobe64(0x1122334455667788);
+    gid->global.interface_id = htobe64(0x1122334455667788 + number_of(context));
     if (index >= 2) {
         gid->global.subnet_prefix = 0;
-        gid->global.interface_id = htobe64(0x0000ffffc0000201);
+        gid->global.interface_id = htobe64(0x0000ffffc0000201 + number_of(context));
     }
     return 0;
 }
