@@ -309,6 +309,7 @@ impl RcIface {
         if face.chain.due.get() != 0 {
             return RcIface::poll_due::<RECEIVES>(face);
         }
+        face.base.internal.recv_paused.set(!RECEIVES);
         RcIface::poll_queue::<RECEIVES>(face, 0)
     }
 
@@ -319,12 +320,13 @@ impl RcIface {
             return 0;
         }
         face.chain.flush(face);
+        // A pause that is asked for from here on holds for the queue too: what is kept goes before what is new.
+        face.base.internal.recv_paused.set(!RECEIVES);
         let mut count = 0;
         if face.chain.due.get() != 0 {
             face.chain
                 .due
                 .set(face.chain.due.get() | due::POLLING | due::MORE);
-            face.base.internal.recv_paused.set(!RECEIVES);
             face.chain.begin_progress();
             count = RcIface::handle_held(face);
         }
@@ -336,7 +338,6 @@ impl RcIface {
     fn poll_queue<const RECEIVES: bool>(face: &Face, mut count: u32) -> u32 {
         face.chain.due.set(face.chain.due.get() | due::POLLING);
         face.chain.begin_progress();
-        face.base.internal.recv_paused.set(!RECEIVES);
         let mut room = Completions::<BATCH>::new();
         let taken = RcIface::take_batch(face, &mut room);
         count += taken as u32;
