@@ -283,7 +283,7 @@ pub fn flush_waits_for_what_was_sent(tl: &Tl) {
 pub fn endpoints_connect_to_each_other(tl: &Tl) {
     let sides = [
         Side::open(tl, Options::default()),
-        Side::open(tl, Options::default()),
+        Side::open(&tl.far(), Options::default()),
     ];
     let [a, b] = &sides;
     if !a.can(UCT_IFACE_FLAG_CONNECT_TO_EP) {

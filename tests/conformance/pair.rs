@@ -24,7 +24,7 @@ impl Pair {
     pub fn with(tl: &Tl, options: Options) -> Pair {
         let mut sides = vec![Side::open(tl, options)];
         if tl.transport != "self" {
-            sides.push(Side::open(tl, options));
+            sides.push(Side::open(&tl.far(), options));
         }
         let (a, b) = (&sides[0], &sides[sides.len() - 1]);
         let (ep, back) = if a.can(UCT_IFACE_FLAG_CONNECT_TO_IFACE) {

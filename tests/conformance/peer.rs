@@ -92,7 +92,7 @@ impl Peer {
 
     /// Opens an interface over there; answers its addresses.
     pub fn open(&mut self, tl: &Tl) -> (Vec<u8>, Vec<u8>) {
-        let command = format!("open {}", tl.words());
+        let command = format!("open {}", tl.far().words());
         let got = self.ask(&command, &mut || {});
         (unhex(&got[0]), unhex(&got[1]))
     }

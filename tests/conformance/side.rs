@@ -7,7 +7,7 @@ use ferrucx::abi::uct::{component, config, ep, iface, md, mem, rkey, worker};
 use ferrucx::c::*;
 use ferrucx::ucs::async_ctx::{AsyncContext, Mode};
 use std::cell::{Cell, RefCell};
-use std::ffi::{CString, c_void};
+use std::ffi::{CStr, CString, c_void};
 use std::ptr::{null, null_mut};
 use std::time::{Duration, Instant};
 
@@ -28,7 +28,19 @@ pub enum Security {
     Encryption,
 }
 
+/// The device of the other end of pairs, where it is not the same.
+pub const FAR: &str = "FERRUCX_CONFORMANCE_FAR";
+
 impl Tl {
+    /// What the other end of a pair uses.
+    pub fn far(&self) -> Tl {
+        let device = match std::env::var(FAR) {
+            Ok(name) => name.leak(),
+            Err(_) => self.device,
+        };
+        Tl { device, ..*self }
+    }
+
     /// As another process is told of it.
     pub fn words(&self) -> String {
         let Tl {
@@ -259,7 +271,13 @@ impl Side {
                 component::uct_component_query(component, &mut names),
                 "names",
             );
-            let name = resources[0].md_name.as_ptr();
+            // A domain is named like its device, or there is one for all devices.
+            let of_device = |resource: &&uct_md_resource_desc_t| {
+                tl.device.split(':').next()
+                    == CStr::from_ptr(resource.md_name.as_ptr()).to_str().ok()
+            };
+            let resource = resources.iter().find(of_device).unwrap_or(&resources[0]);
+            let name = resource.md_name.as_ptr();
             ok(
                 md::uct_md_open(component, name, cfg, &mut md),
                 "open memory domain",
