@@ -410,7 +410,10 @@ fn upstream_frames(mut data: &[u8]) {
         Device, Frame, Opening, decode, device, iface, iface_port, read_device,
     };
     if let Ok(Some((opening, length))) = Opening::decode(data) {
-        assert_eq!(opening.encode(), data[..length]);
+        // What is behind an IPv4 address means nothing.
+        let again = opening.encode();
+        assert_eq!(again.len(), length);
+        assert_eq!(Opening::decode(&again), Ok(Some((opening, length))));
     }
     if let Some(Device::Ip(ip)) = read_device(data) {
         assert_eq!(read_device(&device(ip)), Some(Device::Ip(ip)));
