@@ -21,6 +21,10 @@ REQUEST, ACK = 1, 2
  AM, AM_FIRST, AM_MIDDLE, AM_REPLY) = (1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26)
 ASKS, ANSWER, CHECK, REMOVED = 1, 2, 4, 5
 TCP = 0x19CF
+# Messages, and how long their headers are: a shorter one is dropped, and one about memory ends its connection.
+HEADERS = {WIREUP: 20, EAGER: 8, FIRST: 24, MIDDLE: 16, SYNC: 24, SYNC_FIRST: 40, SYNC_ACK: 9, RTS: 41, ATS: 9, RTR: 40, DATA: 16, STREAM: 8,
+           ATP: 9, AM: 8, AM_FIRST: 32, AM_MIDDLE: 24, AM_REPLY: 16}
+ACCESSES = {PUT: 20, GET: 36, GET_REPLY: 16, ATOMIC: 26, ATOMIC_REPLY: 8, COMPLETION: 8}
 # The key of a release that does not tell which it is: the first domain, host memory, no bytes.
 PUT_KEY = struct.pack("<QBB", 1, 0, 0)
 PATIENCE = 10
@@ -219,13 +223,14 @@ class Hostile:
     def short(self):
         """Messages that end before their headers do, and lengths that are too large."""
         self.resident = int(self.control.ask("resident")[0])
-        for kind in [WIREUP, EAGER, FIRST, MIDDLE, SYNC, SYNC_FIRST, SYNC_ACK, RTS, ATS, RTR, DATA, STREAM, AM, AM_FIRST, AM_MIDDLE, AM_REPLY]:
-            self.dropped(f"short {kind}", *((kind, bytes([7] * length)) for length in range(8)))
+        for kind, header in HEADERS.items():
+            self.dropped(f"short {kind}", *((kind, bytes([7] * length)) for length in range(header)))
         for kind in range(32):
             if kind not in (WIREUP, EAGER, STREAM) and not PUT <= kind <= COMPLETION:
                 self.dropped(f"noise {kind}", (kind, bytes([0xFF] * 16)))
-        for kind in (PUT, GET, ATOMIC):
-            self.ended(f"short {kind}", kind, bytes(7))
+        for kind, header in ACCESSES.items():
+            for length in range(header):
+                self.ended(f"short {kind}, {length} bytes", kind, bytes(length))
         self.dropped("header beyond its message", (AM, struct.pack("<HHI", 7, 0, 1 << 31) + bytes(8)))
         self.dropped("a long message without bytes", (FIRST, words(90, 1 << 62, 900)), (RTS, words(91, self.ep, 5, 0, 1 << 62) + b"\0"))
         connection = self.connect()
