@@ -23,6 +23,7 @@
  *                  or of its port, whose state becomes what the event says; nothing else happens
  *   devices=2      a second device, fake1
  *   speed=N        the speed of its port in steps of 2.5 Gbit/s a wire, as IBV_SPEED of InfiniBand (default 32, as fake0)
+ *   srq=0          a device without shared receive queues
  *   atomics=0      a device without atomics
  *   port=N         the port's state (default 4, active)
  *   gid=N          the port has only its Nth address (Ethernet: 0 and 1 are IPv6, 2 and 3 IPv4; even ones RoCE v1)
@@ -81,7 +82,7 @@ struct qp {
     struct ibv_qp v;
     struct ibv_qp_attr attr;
     struct held *first, **last;
-    struct srq own; /* of a datagram queue pair */
+    struct srq own; /* of a datagram queue pair, or one without a shared queue */
     unsigned events; /* taken and not acknowledged */
 };
 
@@ -125,8 +126,8 @@ static unsigned next_qp = 17, next_region = 1, waiting;
 static long ethernet, max_inline = 256, max_sge = 8, fail_reg, fail_qp, send_err, fatal, atomics = 1, port_state = IBV_PORT_ACTIVE;
 static long only_gid = -1, drop, twice, late, seed = 1, max_reg;
 static long n_reg, n_qp, n_send, n_read, n_write, read_err, n_live, refuse, n_posted;
-static long event_kind, event_at;
 static long n_devices = 1, speed = 32, n_data[2];
+static long event_kind, event_at, has_srq = 1;
 static long report, n_doorbell, n_signalled, n_pinned, n_heap;
 static struct datagram *delayed;
 
@@ -140,7 +141,7 @@ long *fake_verbs_setting(const char *text)
         {"eth", &ethernet}, {"inline", &max_inline}, {"sge", &max_sge}, {"fail_reg", &fail_reg}, {"fail_qp", &fail_qp},
         {"send_err", &send_err}, {"fatal", &fatal}, {"atomics", &atomics}, {"port", &port_state},
         {"gid", &only_gid}, {"drop", &drop}, {"double", &twice}, {"late", &late}, {"seed", &seed},
-        {"max_reg", &max_reg}, {"refuse", &refuse}, {"event", &event_kind}, {"at", &event_at}, {"reg", &n_reg}, {"sent", &n_send},
+        {"max_reg", &max_reg}, {"refuse", &refuse}, {"event", &event_kind}, {"srq", &has_srq}, {"at", &event_at}, {"reg", &n_reg}, {"sent", &n_send},
         {"live", &n_live}, {"reads", &n_read}, {"writes", &n_write}, {"read_err", &read_err},
         {"devices", &n_devices}, {"speed", &speed}, {"data0", &n_data[0]}, {"data1", &n_data[1]}, {"report", &report}, {"pinned", &n_pinned}, {"heap", &n_heap},
     };
@@ -343,7 +344,7 @@ static struct qp *peer_of(const struct qp *qp)
 
 static enum outcome receive(struct qp *qp, struct qp *peer, const struct ibv_send_wr *wr)
 {
-    struct srq *srq = (struct srq *)peer->v.srq;
+    struct srq *srq = peer->v.srq ? (struct srq *)peer->v.srq : &peer->own;
     struct receive *to;
     struct ibv_wc wc = {.opcode = IBV_WC_RECV, .byte_len = total(wr), .qp_num = peer->v.qp_num, .src_qp = qp->v.qp_num};
     if (srq->head == srq->tail) return WAIT;
@@ -725,9 +726,9 @@ int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
     attr->max_pd = 1024;
     attr->max_qp_rd_atom = attr->max_qp_init_rd_atom = 16;
     attr->atomic_cap = atomics ? IBV_ATOMIC_HCA : IBV_ATOMIC_NONE;
-    attr->max_srq = 64;
-    attr->max_srq_wr = 65536;
-    attr->max_srq_sge = 1;
+    attr->max_srq = has_srq ? 64 : 0;
+    attr->max_srq_wr = has_srq ? 65536 : 0;
+    attr->max_srq_sge = has_srq;
     attr->max_pkeys = 1;
     attr->phys_port_cnt = 1;
     return 0;
@@ -918,7 +919,11 @@ void ibv_ack_cq_events(struct ibv_cq *cq, unsigned count) { (void)cq, (void)coun
 
 struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init)
 {
-    struct srq *srq = calloc(1, sizeof *srq);
+    struct srq *srq = has_srq ? calloc(1, sizeof *srq) : NULL;
+    if (!srq) {
+        errno = EOPNOTSUPP;
+        return NULL;
+    }
     srq->v.context = pd->context;
     srq->v.pd = pd;
     srq->size = init->attr.max_wr;
@@ -937,7 +942,7 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 {
     struct qp *qp;
     unsigned tried;
-    if (init->qp_type != (init->srq ? IBV_QPT_RC : IBV_QPT_UD) || init->cap.max_inline_data > max_inline || init->cap.max_send_sge > max_sge) {
+    if ((init->qp_type != IBV_QPT_RC && (init->qp_type != IBV_QPT_UD || init->srq)) || init->cap.max_inline_data > max_inline || init->cap.max_send_sge > max_sge) {
         errno = EINVAL;
         return NULL;
     }

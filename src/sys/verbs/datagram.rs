@@ -1,10 +1,10 @@
 //! Unreliable-datagram queue pairs and address handles.
 
-use super::device::{Device, check, errno};
+use super::device::{Device, errno};
 use super::queue::{Caps, CompletionQueue, RawPair, blank};
 use crate::c::verbs::*;
 use core::ffi::c_int;
-use core::ptr::{NonNull, null_mut};
+use core::ptr::NonNull;
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -114,14 +114,9 @@ impl DatagramPair {
     /// Posts a chain of receive buffers.
     ///
     /// # Safety
-    /// `first` must begin a chain of initialized requests. Their buffers must be registered, and nobody else's until they
-    /// complete or the queue pair is gone.
+    /// As `RawPair::post_receives`.
     pub unsafe fn post_receives(&self, first: *mut ibv_recv_wr) -> io::Result<()> {
-        let Some(post) = self.pair.device.ops().post_recv else {
-            return Err(io::ErrorKind::Unsupported.into());
-        };
-        let mut bad = null_mut();
-        // SAFETY: a live queue pair; the chain and its buffers by the caller's promise.
-        check(unsafe { post(self.pair.raw(), first, &mut bad) })
+        // SAFETY: by the caller's promise.
+        unsafe { self.pair.post_receives(first) }
     }
 }

@@ -5,6 +5,7 @@ use crate::c::verbs::*;
 use core::ffi::c_int;
 use core::mem::MaybeUninit;
 use core::ptr::{NonNull, null_mut};
+use std::any::Any;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::rc::Rc;
@@ -160,8 +161,11 @@ impl Drop for CompletionQueue {
 
 /// A receive queue that queue pairs share.
 pub struct ReceiveQueue {
-    queue: NonNull<ibv_srq>,
+    /// Null where each queue pair has its own.
+    queue: *mut ibv_srq,
     device: Arc<Device>,
+    /// Goes after the queue pair.
+    _buffers: Option<Rc<dyn Any>>,
 }
 
 impl ReceiveQueue {
@@ -178,20 +182,36 @@ impl ReceiveQueue {
         // SAFETY: an open domain and an initialized struct.
         let queue = unsafe { (device.table.ibv_create_srq)(device.domain(), &mut init) };
         Ok(Rc::new(ReceiveQueue {
-            queue: NonNull::new(queue).ok_or_else(errno)?,
+            queue: NonNull::new(queue).ok_or_else(errno)?.as_ptr(),
             device: Arc::clone(device),
+            _buffers: None,
         }))
+    }
+
+    /// In the place of one, where each queue pair has its own: nothing can be posted to it. `buffers` are kept until queue
+    /// pairs that are made with it are gone.
+    pub fn none(device: &Arc<Device>, buffers: Option<Rc<dyn Any>>) -> Rc<ReceiveQueue> {
+        Rc::new(ReceiveQueue {
+            queue: null_mut(),
+            device: Arc::clone(device),
+            _buffers: buffers,
+        })
+    }
+
+    /// Whether it is one.
+    pub fn is_shared(&self) -> bool {
+        !self.queue.is_null()
     }
 
     /// What events call it.
     pub fn id(&self) -> usize {
-        self.queue.as_ptr() as usize
+        self.queue as usize
     }
 
-    /// Posts a chain of receives.
+    /// Posts a chain of receives to a queue that is shared.
     ///
     /// # Safety
-    /// `first` must begin a chain of initialized requests. Their buffers must be registered, and nobody else's until they
+    /// It must be one. `first` must begin a chain of initialized requests. Their buffers must be registered, and nobody else's until they
     /// complete or the queue is gone.
     pub unsafe fn post(&self, first: *mut ibv_recv_wr) -> io::Result<()> {
         let Some(post) = self.device.ops().post_srq_recv else {
@@ -199,17 +219,17 @@ impl ReceiveQueue {
         };
         let mut bad = null_mut();
         // SAFETY: a live queue; the chain and its buffers by the caller's promise.
-        check(unsafe { post(self.queue.as_ptr(), first, &mut bad) })
+        check(unsafe { post(self.queue, first, &mut bad) })
     }
 }
 
 impl Drop for ReceiveQueue {
     fn drop(&mut self) {
-        if !self.device.is_ours() {
+        if !self.device.is_ours() || !self.is_shared() {
             return;
         }
         // SAFETY: made in `new`, destroyed once; queue pairs that used it owned it and are gone.
-        unsafe { (self.device.table.ibv_destroy_srq)(self.queue.as_ptr()) };
+        unsafe { (self.device.table.ibv_destroy_srq)(self.queue) };
     }
 }
 
@@ -272,7 +292,7 @@ impl RawPair {
             qp_context: null_mut(),
             send_cq: queue,
             recv_cq: queue,
-            srq: shared.map_or(null_mut(), |shared| shared.queue.as_ptr()),
+            srq: shared.map_or(null_mut(), |shared| shared.queue),
             cap: ibv_qp_cap {
                 max_send_wr: wanted.send_queue,
                 max_recv_wr: receives,
@@ -344,6 +364,20 @@ impl RawPair {
             code => Err(code),
         }
     }
+
+    /// Posts a chain of receive buffers.
+    ///
+    /// # Safety
+    /// `first` must begin a chain of initialized requests. Their buffers must be registered, and nobody else's until they
+    /// complete or the queue pair is gone.
+    pub(super) unsafe fn post_receives(&self, first: *mut ibv_recv_wr) -> io::Result<()> {
+        let Some(post) = self.device.ops().post_recv else {
+            return Err(io::ErrorKind::Unsupported.into());
+        };
+        let mut bad = null_mut();
+        // SAFETY: a live queue pair; the chain and its buffers by the caller's promise.
+        check(unsafe { post(self.pair.as_ptr(), first, &mut bad) })
+    }
 }
 
 impl Drop for RawPair {
@@ -364,15 +398,24 @@ pub struct QueuePair {
 }
 
 impl QueuePair {
-    /// A queue pair on these queues, which it does not leave before it is connected.
+    /// A queue pair on these queues, which it does not leave before it is connected. `receives`: so many can be posted to it,
+    /// where `receive` is not shared.
     pub fn new(
         device: &Arc<Device>,
         completions: &Rc<CompletionQueue>,
         receive: &Rc<ReceiveQueue>,
+        receives: u32,
         wanted: Caps,
     ) -> io::Result<QueuePair> {
         Ok(QueuePair {
-            pair: RawPair::new(device, IBV_QPT_RC, completions, Some(receive), 0, wanted)?,
+            pair: RawPair::new(
+                device,
+                IBV_QPT_RC,
+                completions,
+                Some(receive),
+                receives,
+                wanted,
+            )?,
             _receive: Rc::clone(receive),
             _completions: Rc::clone(completions),
         })
@@ -436,6 +479,15 @@ impl QueuePair {
             post: Some(self.pair.post),
             pair: self.pair.raw(),
         }
+    }
+
+    /// Posts a chain of receives to a queue pair with a queue of its own.
+    ///
+    /// # Safety
+    /// As `RawPair::post_receives`.
+    pub unsafe fn post_receives(&self, first: *mut ibv_recv_wr) -> io::Result<()> {
+        // SAFETY: by the caller's promise.
+        unsafe { self.pair.post_receives(first) }
     }
 
     /// Not in a child of fork(), which must leave it alone.

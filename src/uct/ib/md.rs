@@ -310,13 +310,7 @@ impl Transport for RcTransport {
         let domain = &md_as::<IbMd>(md)
             .map_err(|e| Unusable(e.to_string()))?
             .domain;
-        match domain.limits.max_srq {
-            0 => Err(Unusable(format!(
-                "{} has no shared receive queues",
-                domain.name
-            ))),
-            _ => domain.ports(),
-        }
+        domain.ports()
     }
 
     fn short_lengths(&self) -> Option<(usize, usize)> {

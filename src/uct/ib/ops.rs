@@ -445,6 +445,14 @@ impl Receive {
         });
     }
 
+    /// Gives its completion another number than its address.
+    pub fn set_id(&self, wr_id: u64) {
+        self.request.set(ibv_recv_wr {
+            wr_id,
+            ..self.request.get()
+        });
+    }
+
     /// The request that has this address.
     ///
     /// # Safety

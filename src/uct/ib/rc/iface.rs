@@ -6,6 +6,7 @@ use super::conn::{Conn, Depth, State};
 use super::connector::{self, Connector};
 use super::credits::{Credits, Limits};
 use super::ep::RcEp;
+use super::own::{self, OwnReceives};
 use super::poll::BATCH;
 use super::rx::Rx;
 use super::wire::{IFACE_LEN, decode_iface, encode_iface};
@@ -92,6 +93,9 @@ pub struct RcIface {
     pub(super) held: RefCell<VecDeque<ibv_wc>>,
     /// Connections that owe a grant and could not send it.
     pub(super) grants: RefCell<VecDeque<Rc<Conn>>>,
+    /// The receive buffers of each queue pair, where none are shared, and connections with such, some of which could not be had.
+    pub(super) own: RefCell<HashMap<u32, Rc<OwnReceives>>>,
+    pub(super) starved: RefCell<Vec<Rc<Conn>>>,
     /// The connection whose request was last seen to be complete, or null.
     pub(super) last_sender: Cell<*const Conn>,
     /// The next poll has to look for what no completion tells of.
@@ -142,7 +146,17 @@ impl RcIface {
         let settings = Settings::read(config)?;
         let limits = &domain.limits;
         let most = |n: c_int| u32::try_from(n).unwrap_or(0);
-        let receive_queue = settings.receive_queue.min(most(limits.max_srq_wr));
+        let is_shared = limits.max_srq > 0;
+        let receive_queue = match is_shared {
+            true => settings.receive_queue.min(most(limits.max_srq_wr)),
+            // Endpoints, and as many connections that peers have made.
+            false => {
+                let conns = u32::try_from(settings.max_eps).unwrap_or(u32::MAX);
+                let rest = most(limits.max_cqe)
+                    .saturating_sub(2 * settings.sends + connector::COMPLETIONS);
+                conns.saturating_mul(2 * own::BUFFERS).min(rest)
+            }
+        };
         // Requests of endpoints that were closed may still have completions: twice the number has room.
         let room = receive_queue + 2 * settings.sends + connector::COMPLETIONS;
         if room > most(limits.max_cqe) {
@@ -155,8 +169,11 @@ impl RcIface {
         }
         let queue = CompletionQueue::new(&domain.device, room as usize)
             .map_err(|e| cannot("completion queue", e))?;
-        let receive = ReceiveQueue::new(&domain.device, receive_queue)
-            .map_err(|e| cannot("shared receive queue", e))?;
+        let receive = match is_shared {
+            true => ReceiveQueue::new(&domain.device, receive_queue)
+                .map_err(|e| cannot("shared receive queue", e))?,
+            false => ReceiveQueue::none(&domain.device, None),
+        };
         let wanted = Caps {
             // One more, for the end of all transfers.
             send_queue: settings.send_queue + 1,
@@ -164,7 +181,7 @@ impl RcIface {
             inline: settings.inline,
         };
         // What the device gives is known only from a queue pair.
-        let probe = QueuePair::new(&domain.device, &queue, &receive, wanted)
+        let probe = QueuePair::new(&domain.device, &queue, &receive, 1, wanted)
             .map_err(|e| cannot("queue pair", e))?;
         let caps = Caps {
             send_sges: probe.caps().send_sges.min(MAX_SGES as u32),
@@ -223,9 +240,12 @@ impl RcIface {
             max_chained: (caps.inline as usize).min(settings.segment).min(DATA),
             max_short: (caps.inline as usize).min(settings.segment) - HEADER_LEN,
             reads: settings.reads.map_or(device_reads, |n| n.min(device_reads)),
-            window: settings
-                .window
-                .map(|window| Limits::new(window, settings.soft, settings.hard)),
+            window: settings.window.map(|window| {
+                let most = if is_shared { u32::MAX } else { own::WINDOW };
+                Limits::new(window.min(most), settings.soft, settings.hard)
+            }),
+            own: RefCell::default(),
+            starved: RefCell::default(),
             sends_left: Cell::new(settings.sends as i32),
             sends_reserve: settings.sends as i32 / 4,
             settings,
@@ -278,7 +298,12 @@ impl RcIface {
 
     /// A queue pair, ready to be connected.
     pub fn new_conn(&self, is_passive: bool) -> Result<Rc<Conn>> {
-        self.rx.start();
+        let is_shared = self.rx.queue().is_shared();
+        if is_shared {
+            self.rx.start();
+        } else {
+            self.check_room(is_passive)?;
+        }
         let wanted = if is_passive {
             PASSIVE
         } else {
@@ -292,7 +317,13 @@ impl RcIface {
             send_queue: wanted.send_queue + 1,
             ..wanted
         };
-        let pair = QueuePair::new(&self.domain.device, &self.queue, self.rx.queue(), with_end);
+        let own = (!is_shared).then(|| Rc::new(OwnReceives::new()));
+        let receive = match &own {
+            Some(own) => ReceiveQueue::none(&self.domain.device, Some(Rc::clone(own) as _)),
+            None => Rc::clone(self.rx.queue()),
+        };
+        let device = &self.domain.device;
+        let pair = QueuePair::new(device, &self.queue, &receive, own::BUFFERS, with_end);
         let failed = |e| {
             let why = cannot("queue pair", e);
             ucs_error!("rc_verbs: {}: {why}", self.domain.name);
@@ -329,11 +360,31 @@ impl RcIface {
         };
         let credits = Credits::new(self.window);
         let conn = Rc::new(Conn::new(pair, (psn, tag), depth, credits, is_passive));
+        if let Some(own) = own {
+            self.start_own(&conn, own)?;
+        }
         place.conn = Some(Rc::clone(&conn));
         self.by_pair
             .borrow_mut()
             .insert(conn.pair.number(), Rc::clone(&conn));
         Ok(conn)
+    }
+
+    /// Whether the completion queue has room for the receives of one more connection, each of which has its own. Peers get
+    /// no more than half of it.
+    fn check_room(&self, is_passive: bool) -> Result<()> {
+        let conns = self.by_pair.borrow().len();
+        let share = if is_passive { 2 } else { 1 };
+        if (conns + 1) * share * own::BUFFERS as usize <= self.rx.limit() as usize {
+            return Ok(());
+        }
+        ucs_error!(
+            "rc_verbs: {}: the device has no shared receive queues, and the completion queue room for {conns} connections: \
+             UCX_RC_VERBS_MAX_NUM_EPS may be raised, as far as the device has entries ({})",
+            self.domain.name,
+            self.domain.limits.max_cqe
+        );
+        Err(Status::EXCEEDS_LIMIT)
     }
 
     /// This connection goes.
@@ -342,6 +393,8 @@ impl RcIface {
         face.by_pair.borrow_mut().remove(&conn.pair.number());
         face.faults.forget(conn.pair.number());
         face.grants.borrow_mut().retain(|other| !is_it(other));
+        face.starved.borrow_mut().retain(|other| !is_it(other));
+        face.own.borrow_mut().remove(&conn.pair.number());
         face.last_sender.set(core::ptr::null());
         let mut conns = face.conns.borrow_mut();
         let at = conns

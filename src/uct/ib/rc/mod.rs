@@ -1,7 +1,7 @@
 //! `rc_verbs`: reliable-connected queue pairs, one an endpoint, with one completion queue and one shared receive queue
 //! an interface.
 //!
-//! `iface` opens an interface, `poll` polls it, `rx` posts and delivers receives, `conn` is an endpoint's queue pair: what
+//! `iface` opens an interface, `poll` polls it, `rx` posts and delivers receives, `own` those of a device without shared receive queues, `conn` is an endpoint's queue pair: what
 //! is under way and how it ends, `work` what has to be done then, `chain` posts short requests, `credits` is the flow control, `ep` the operations of users. `connect` connects endpoints to
 //! interfaces: `connector` is the queue pair for it, `due` knows when to look, `handshake` and `wire` decide, and call nothing.
 
@@ -16,6 +16,7 @@ mod handshake;
 #[cfg(test)]
 mod handshake_tests;
 mod iface;
+mod own;
 mod passive;
 mod poll;
 mod rx;

@@ -5,6 +5,7 @@ use super::connector::Connector;
 use super::iface::{
     Face, GENERATION_SHIFT, GENERATIONS, NO_PAIR, RcIface, SLOT_BITS, SLOT_SHIFT, Slot, TAG,
 };
+use super::own::is_own;
 use super::work::Done;
 use crate::c::verbs::*;
 use crate::sys::verbs::Completions;
@@ -188,19 +189,32 @@ impl RcIface {
             }
             return;
         }
+        if is_own(id) {
+            RcIface::receive_own(face, completion);
+            return;
+        }
         if !face.rx.discard(id) {
             RcIface::receive_datagram(face, completion);
             return;
         }
         let conn = face.by_pair.borrow().get(&completion.qp_num).map(Rc::clone);
         if let Some(conn) = conn {
-            ucs_diag!(
-                "rc_verbs: a message for queue pair {} cannot be received: {}",
-                completion.qp_num,
-                face.domain.device.status_text(completion.status)
-            );
-            RcIface::fail(face, &conn, Status::CONNECTION_RESET);
+            RcIface::receive_failed(face, &conn, completion);
         }
+    }
+
+    /// A message for this connection could not be received.
+    #[cold]
+    pub(super) fn receive_failed(face: &Face, conn: &Rc<Conn>, completion: &ibv_wc) {
+        if !matches!(conn.state(), State::New | State::Connected) {
+            return;
+        }
+        ucs_diag!(
+            "rc_verbs: a message for queue pair {} cannot be received: {}",
+            completion.qp_num,
+            face.domain.device.status_text(completion.status)
+        );
+        RcIface::fail(face, conn, Status::CONNECTION_RESET);
     }
 
     /// Handles completions that were just taken off, or keeps them: messages stay once a handler has asked for a pause.
@@ -249,6 +263,8 @@ impl RcIface {
             RcIface::handle_failed(face, completion);
         } else if is_send {
             RcIface::sent(face, completion);
+        } else if is_own(completion.wr_id) {
+            RcIface::receive_own(face, completion);
         } else {
             RcIface::receive_datagram(face, completion);
             face.rx.top_up();
@@ -394,6 +410,7 @@ impl RcIface {
         if let Some(connector) = face.connector.get() {
             RcIface::look(face, connector);
         }
+        RcIface::fill_starved(face);
         for fault in face.faults.take() {
             match fault {
                 Fault::Device => RcIface::fail_all(face, "the device has failed", None),

@@ -8,10 +8,11 @@
 use super::connector::Connector;
 use super::iface::{Face, RcIface};
 use crate::c::verbs::{IBV_WC_SUCCESS, ibv_recv_wr, ibv_wc};
-use crate::sys::verbs::ReceiveQueue;
+use crate::sys::verbs::{QueuePair, ReceiveQueue};
+use crate::ucs::Result;
 use crate::ucs_diag;
 use crate::uct::base::am::AM_IDS;
-use crate::uct::base::desc::{DescPool, OwnedDesc};
+use crate::uct::base::desc::{Desc, DescPool, OwnedDesc};
 use crate::uct::ib::ops::{self, Receive};
 use crate::uct::ib::wire::{GRANT_ONLY, HEADER_LEN, Header};
 use core::cell::{Cell, RefCell};
@@ -53,6 +54,17 @@ pub struct Rx {
     free: RefCell<Vec<*const Receive>>,
 }
 
+/// Posts the buffer of this request to a queue pair with a receive queue of its own; `false`: the device refuses it.
+pub fn post_one(pair: &QueuePair, receive: &Receive) -> bool {
+    let chain = receive.before(null_mut());
+    // SAFETY: a chain of one; the buffer is registered, and kept until it completes or the queue pair is gone.
+    if let Err(e) = unsafe { pair.post_receives(chain) } {
+        ucs_diag!("rc_verbs: a receive buffer cannot be posted: {e}");
+        return false;
+    }
+    true
+}
+
 impl Rx {
     pub fn new(queue: Rc<ReceiveQueue>, pool: DescPool, segment: usize, limit: u32) -> Rx {
         let at_once = (limit / 2).clamp(1, BATCH);
@@ -73,6 +85,15 @@ impl Rx {
             requests: RefCell::default(),
             free: RefCell::default(),
         }
+    }
+
+    pub fn limit(&self) -> u32 {
+        self.limit
+    }
+
+    /// A buffer for a connection's own receives.
+    pub fn buffer(&self) -> Result<OwnedDesc> {
+        self.pool.get_registered().map(Desc::own)
     }
 
     pub fn queue(&self) -> &Rc<ReceiveQueue> {
@@ -251,7 +272,7 @@ impl Rx {
 
     /// Hands a message to its handler; `false`: the user keeps its buffer.
     #[inline(always)]
-    fn deliver_one<const LOGS: bool>(
+    pub(super) fn deliver_one<const LOGS: bool>(
         &self,
         face: &Face,
         receive: &Receive,
