@@ -3,10 +3,12 @@
 
 use crate::sys::file::read_kernel_text;
 use crate::sys::process;
+use crate::sys::raw_socket;
 use crate::sys::socket;
 use once_cell::race::OnceBox;
-use std::io;
+use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{FromRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 /// One address of one interface that is up and running.
@@ -170,6 +172,73 @@ fn has_default_v6(table: &str, name: &str) -> bool {
     })
 }
 
+/// Whether the kernel has a route to this address that leaves by the interface.
+pub fn has_route(interface: &str, to: IpAddr) -> io::Result<bool> {
+    let index: u32 = sysfs(interface, "ifindex")
+        .and_then(|text| text.parse().ok())
+        .ok_or(io::ErrorKind::NotFound)?;
+    let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC;
+    let fd = raw_socket::create(libc::AF_NETLINK, kind, libc::NETLINK_ROUTE)?;
+    // SAFETY: just made, owned by nobody else.
+    let mut kernel = std::fs::File::from(unsafe { OwnedFd::from_raw_fd(fd) });
+    kernel.write_all(&route_request(index, to))?;
+    let mut answer = [0; 4096];
+    let len = kernel.read(&mut answer)?;
+    read_route(&answer[..len])
+}
+
+// `linux/netlink.h` and `linux/rtnetlink.h`.
+const NEW_ROUTE: u16 = 24;
+const GET_ROUTE: u16 = 26;
+const ERROR: u16 = 2;
+
+/// Asks for the entry of the routing tables that packets to `to` by the interface of this index would take.
+fn route_request(index: u32, to: IpAddr) -> Vec<u8> {
+    const REQUEST: u16 = 1;
+    // Without it IPv4 answers that whatever has no route is a neighbour.
+    const FIB_MATCH: u32 = 0x2000;
+    const DESTINATION: u16 = 1;
+    const OUTPUT: u16 = 4;
+    let (family, address) = match to {
+        IpAddr::V4(ip) => (libc::AF_INET, ip.octets().to_vec()),
+        IpAddr::V6(ip) => (libc::AF_INET6, ip.octets().to_vec()),
+    };
+    let mut body = vec![family as u8, address.len() as u8 * 8, 0, 0, 0, 0, 0, 0];
+    body.extend(FIB_MATCH.to_ne_bytes());
+    for (kind, value) in [
+        (DESTINATION, address),
+        (OUTPUT, index.to_ne_bytes().to_vec()),
+    ] {
+        body.extend((value.len() as u16 + 4).to_ne_bytes());
+        body.extend(kind.to_ne_bytes());
+        body.extend(value);
+    }
+    const HEADER: usize = 16;
+    let mut message = ((HEADER + body.len()) as u32).to_ne_bytes().to_vec();
+    message.extend(GET_ROUTE.to_ne_bytes());
+    message.extend(REQUEST.to_ne_bytes());
+    // Number and sender, which the kernel fills in.
+    message.extend([0; 8]);
+    message.extend(body);
+    message
+}
+
+fn read_route(answer: &[u8]) -> io::Result<bool> {
+    let kind = answer.get(4..6).and_then(|bytes| bytes.try_into().ok());
+    match kind.map(u16::from_ne_bytes) {
+        Some(NEW_ROUTE) => Ok(true),
+        Some(ERROR) => {
+            let code = answer.get(16..20).and_then(|bytes| bytes.try_into().ok());
+            let code = -code.map_or(-libc::EPROTO, i32::from_ne_bytes);
+            match code {
+                libc::ENETUNREACH | libc::EHOSTUNREACH => Ok(false),
+                _ => Err(io::Error::from_raw_os_error(code)),
+            }
+        }
+        _ => Err(io::ErrorKind::InvalidData.into()),
+    }
+}
+
 /// The number of this process's network namespace; 0 if it cannot be had.
 pub fn network_namespace() -> u64 {
     use std::os::unix::fs::MetadataExt;
@@ -205,6 +274,14 @@ mod tests {
         assert!(mtu(&lo.name).unwrap() >= 1500);
         assert!(!is_bridge(&lo.name));
         assert_eq!(loopback_domain(), loopback_domain());
+    }
+
+    #[test]
+    fn routes_leave_by_their_interface() {
+        assert!(has_route("lo", IpAddr::from([127, 0, 0, 1])).unwrap());
+        assert!(!has_route("lo", IpAddr::from([192, 0, 2, 77])).unwrap());
+        assert!(has_route("no-interface", IpAddr::from([127, 0, 0, 1])).is_err());
+        assert!(read_route(&[]).is_err() && read_route(&[0; 20]).is_err());
     }
 
     #[test]

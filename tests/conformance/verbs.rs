@@ -497,6 +497,18 @@ fn without_events_endpoints_live_on() {
     });
 }
 
+/// A port whose interface has no route to the peer's address reaches it only in another mode.
+#[test]
+#[ignore = "needs a network interface: run by tests/verbs"]
+fn peers_without_a_route_are_not_reached() {
+    watched(|| {
+        let a = Side::open(&RC, Options::default());
+        let (device, face) = a.address();
+        let mode = std::env::var("UCX_IB_ROCE_REACHABILITY_MODE");
+        assert_eq!(a.reaches(&device, &face), mode.is_ok());
+    });
+}
+
 /// A registration that fails (`FAKE_VERBS=fail_reg=1`) is a status, and the next works.
 #[test]
 #[ignore = "needs a device that fails: run by tests/verbs"]

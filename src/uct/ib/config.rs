@@ -2,11 +2,13 @@
 #![forbid(unsafe_code)]
 
 use crate::c::verbs::{IBV_MTU_256, IBV_MTU_512, IBV_MTU_1024, IBV_MTU_2048, IBV_MTU_4096};
-use crate::ucs::config::{AUTO, Bytes, Config, Count, Double, Kind, Row, Table, UInt, Var, var};
+use crate::ucs::config::{
+    AUTO, AllowList, Bytes, Config, Count, Double, Kind, Row, Table, UInt, Var, var,
+};
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use crate::uct::base::config as shared;
-use std::net::Ipv6Addr;
+use std::net::{IpAddr, Ipv6Addr};
 
 pub static MD: Table = Table {
     name: "RDMA memory domain configuration",
@@ -49,8 +51,204 @@ pub static MD: Table = Table {
             Kind::Str,
             "The subnet of InfiniBand ports that are used, such as fe80:0:0:0; empty: all.",
         ),
+        Row::without_effect(
+            "ETH_PAUSE_ON",
+            "y",
+            &Kind::Bool,
+            "The Ethernet has pause frames.",
+            "nothing is chosen by it",
+        ),
+        Row::without_effect(
+            "ODP_PREFETCH",
+            "n",
+            &Kind::Bool,
+            "Fetch the pages of memory that is not pinned when it is registered.",
+            "memory is pinned",
+        ),
+        Row::without_effect(
+            "DEVICE_SPECS",
+            "",
+            &Kind::StrArray,
+            "Devices that are not known by themselves.",
+            "no device is treated by its identity",
+        ),
+        Row::without_effect(
+            "PREFER_NEAREST_DEVICE",
+            "y",
+            &Kind::Bool,
+            "Prefer the device that is the nearest to the processor.",
+            "devices are chosen by their bandwidth and by UCX_NET_DEVICES",
+        ),
+        Row::without_effect(
+            "INDIRECT_ATOMIC",
+            "y",
+            &Kind::Bool,
+            "Have keys for atomics of their own.",
+            "it is for adapters that are driven without libibverbs",
+        ),
+        Row::without_effect(
+            "GPU_DIRECT_RDMA",
+            "try",
+            &Kind::Ternary,
+            "Register memory of GPUs.",
+            "memory of GPUs is staged in memory of the host",
+        ),
+        Row::without_effect(
+            "GDA_MAX_HCA_PER_GPU",
+            "auto",
+            &Kind::ULong,
+            "Adapters that a GPU drives.",
+            "no adapter is driven by a GPU",
+        ),
+        Row::without_effect(
+            "GDA_DMABUF_ENABLE",
+            "try",
+            &Kind::Ternary,
+            "Use dmabuf for adapters that a GPU drives.",
+            "no adapter is driven by a GPU",
+        ),
+        Row::without_effect(
+            "GDA_RETAIN_INACTIVE_CTX",
+            "n",
+            &Kind::Bool,
+            "Keep contexts of adapters that a GPU drives.",
+            "no adapter is driven by a GPU",
+        ),
+        Row::without_effect(
+            "PCI_BW",
+            "",
+            &Kind::DeviceBandwidth,
+            "The bandwidth of the bus of a device.",
+            "the speed of the port is taken",
+        ),
+        Row::without_effect(
+            "REG_MT_THRESH",
+            "4G",
+            &Kind::MemUnits,
+            "Memory from this length on is registered by several threads.",
+            "one thread registers it",
+        ),
+        Row::without_effect(
+            "REG_MT_CHUNK",
+            "2G",
+            &Kind::MemUnits,
+            "What each of these threads registers at a time.",
+            "one thread registers it",
+        ),
+        Row::without_effect(
+            "REG_MT_BIND",
+            "n",
+            &Kind::Bool,
+            "Bind these threads to processors.",
+            "one thread registers it",
+        ),
+        Row::without_effect(
+            "PCI_RELAXED_ORDERING",
+            "auto",
+            &Kind::OnOffAuto,
+            "Let the bus reorder writes to registered memory.",
+            "it does not: receivers read what was written before",
+        ),
+        Row::without_effect(
+            "MAX_IDLE_RKEY_COUNT",
+            "16",
+            &Kind::UInt,
+            "Invalidated keys that are kept.",
+            "it is for adapters that are driven without libibverbs",
+        ),
+        Row::without_effect(
+            "REG_RETRY_CNT",
+            "inf",
+            &Kind::ULong,
+            "How often a registration is tried again.",
+            "it is tried once, and then data is copied",
+        ),
+        Row::without_effect(
+            "SMKEY_BLOCK_SIZE",
+            "8",
+            &Kind::UInt,
+            "Keys that are made at a time.",
+            "it is for adapters that are driven without libibverbs",
+        ),
+        Row::without_effect(
+            "XGVMI_UMR_ENABLE",
+            "y",
+            &Kind::Bool,
+            "Keys for memory of other virtual machines.",
+            "it is for adapters that are driven without libibverbs",
+        ),
+        Row::without_effect(
+            "ODP_MEM_TYPES",
+            "host",
+            &Kind::Bitmap(MEMORY_TYPES),
+            "Types of memory that may be registered without pinning.",
+            "memory is pinned",
+        ),
+        Row::without_effect(
+            "DIRECT_NIC",
+            "y",
+            &Kind::Bool,
+            "Use paths between a GPU and an adapter that go past the host.",
+            "memory of GPUs is staged in memory of the host",
+        ),
     ],
 };
+
+/// The subnets of Ethernet ports that are used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subnets {
+    /// Those of the list, or all others.
+    listed: bool,
+    /// As IPv6 addresses, with the bits that count.
+    list: Vec<(Ipv6Addr, u32)>,
+}
+
+impl Subnets {
+    pub const ALL: Subnets = Subnets {
+        listed: false,
+        list: Vec::new(),
+    };
+
+    pub fn read(config: &Config) -> Result<Subnets> {
+        let allowed = config.allow_list(var!(RC_VERBS, "ROCE_SUBNETS"));
+        let list: Option<_> = allowed
+            .names()
+            .iter()
+            .map(|text| read_subnet(text))
+            .collect();
+        let Some(list) = list else {
+            let all = allowed.names().join(",");
+            ucs_error!("UCX_IB_ROCE_SUBNETS has what is no subnet, such as 192.0.2.0/24: {all}");
+            return Err(Status::INVALID_PARAM);
+        };
+        let listed = matches!(allowed, AllowList::Only(_));
+        Ok(Subnets { listed, list })
+    }
+
+    pub fn allows(&self, gid: &[u8; 16]) -> bool {
+        let address = u128::from_be_bytes(*gid);
+        let is_in = |(subnet, bits): &(Ipv6Addr, u32)| {
+            let rest = 128 - bits;
+            // All of 128 bits cannot be shifted out at once.
+            (address ^ u128::from(*subnet))
+                .checked_shr(rest)
+                .unwrap_or(0)
+                == 0
+        };
+        self.list.iter().any(is_in) == self.listed
+    }
+}
+
+/// An address with the number of bits that count, or all of them.
+fn read_subnet(text: &str) -> Option<(Ipv6Addr, u32)> {
+    let (address, bits) = text.split_once('/').unzip();
+    let (address, before) = match address.unwrap_or(text).parse().ok()? {
+        IpAddr::V4(ip) => (ip.to_ipv6_mapped(), 96),
+        IpAddr::V6(ip) => (ip, 0),
+    };
+    let bits = bits.map_or(Some(128), |bits| Some(before + bits.parse::<u32>().ok()?))?;
+    (bits <= 128).then_some((address, bits))
+}
 
 /// The first half of the addresses of a subnet. `None`: any.
 pub fn subnet_prefix(text: &str) -> Result<Option<[u8; 8]>> {
@@ -66,6 +264,24 @@ pub fn subnet_prefix(text: &str) -> Result<Option<[u8; 8]>> {
         }
     }
 }
+
+/// Types of memory, and other choices of rows without effect.
+const MEMORY_TYPES: &[&str] = &[
+    "host",
+    "cuda",
+    "cuda-managed",
+    "rocm",
+    "rocm-managed",
+    "rdma",
+    "ze-host",
+    "ze-device",
+    "ze-managed",
+];
+const ADDRESS_TYPES: &[&str] = &["ib_local", "ib_site_local", "ib_global", "eth", "auto"];
+const FLUSH_MODES: &[&str] = &["write0", "fc", "auto"];
+
+/// Values of `ROCE_REACHABILITY_MODE`.
+const REACHABILITY: &[&str] = &["route", "local_subnet", "all"];
 
 const MTUS: &[&str] = &["default", "512", "1024", "2048", "4096", "256"];
 
@@ -132,6 +348,18 @@ pub static IB: Table = Table {
             "Bits of an IP subnet; auto: half of the address.",
         ),
         Row::new(
+            "ROCE_SUBNETS",
+            "all",
+            Kind::AllowList,
+            "Subnets of the addresses that an Ethernet port may be used with, such as 192.0.2.0/24,2001:db8::/32; ^ before them: all others.",
+        ),
+        Row::new(
+            "ROCE_REACHABILITY_MODE",
+            "route",
+            Kind::Enum(REACHABILITY),
+            "Which peers of an Ethernet port can be reached: those that the kernel has a route to from its interface, those of its subnet, or all.",
+        ),
+        Row::new(
             "PKEY",
             "auto",
             Kind::Hex,
@@ -142,6 +370,154 @@ pub static IB: Table = Table {
             "default",
             Kind::Enum(MTUS),
             "Most bytes of a packet; default: the smaller of both ports.",
+        ),
+        Row::inherited("ALLOC", "thp,mmap,heap"),
+        Row::without_effect(
+            "TX_MAX_POLL",
+            "16",
+            &Kind::UInt,
+            "Completions of sends that are taken at a time.",
+            "completions of sends and receives are in one queue, of which up to 64 are taken at a time",
+        ),
+        Row::without_effect(
+            "RX_MAX_POLL",
+            "16",
+            &Kind::UInt,
+            "Completions of receives that are taken at a time.",
+            "completions of sends and receives are in one queue, of which up to 64 are taken at a time",
+        ),
+        Row::without_effect(
+            "TX_INLINE_RESP",
+            "64",
+            &Kind::MemUnits,
+            "Bytes of an answer that the device stores with its completion.",
+            "libibverbs has no such answers",
+        ),
+        Row::without_effect(
+            "RX_INLINE",
+            "64",
+            &Kind::MemUnits,
+            "Bytes of a message that the device stores with its completion.",
+            "libibverbs has no such completions",
+        ),
+        Row::without_effect(
+            "RX_MAX_BATCH",
+            "16",
+            &Kind::UInt,
+            "Receive buffers that are posted at a time.",
+            "16 are, or half of a shorter queue",
+        ),
+        Row::without_effect(
+            "TX_MAX_BUFS",
+            "-1",
+            &Kind::Int,
+            "Most buffers.",
+            "the length of the queue limits them",
+        ),
+        Row::without_effect(
+            "TX_BUFS_GROW",
+            "1024",
+            &Kind::UInt,
+            "Buffers that are made at a time.",
+            "256 KiB are registered at a time",
+        ),
+        Row::without_effect(
+            "TX_MAX_CHUNK_SIZE",
+            "128m",
+            &Kind::MemUnits,
+            "Most memory that is registered for buffers at a time.",
+            "256 KiB are registered at a time",
+        ),
+        Row::without_effect(
+            "TX_GROW_FACTOR",
+            "1.0",
+            &Kind::Double,
+            "Each further allocation is longer by this factor.",
+            "256 KiB are registered at a time",
+        ),
+        Row::without_effect(
+            "RX_MAX_BUFS",
+            "-1",
+            &Kind::Int,
+            "Most receive buffers.",
+            "the length of the queue limits them",
+        ),
+        Row::without_effect(
+            "RX_BUFS_GROW",
+            "0",
+            &Kind::UInt,
+            "Buffers that are made at a time.",
+            "256 KiB are registered at a time",
+        ),
+        Row::without_effect(
+            "RX_MAX_CHUNK_SIZE",
+            "128m",
+            &Kind::MemUnits,
+            "Most memory that is registered for buffers at a time.",
+            "256 KiB are registered at a time",
+        ),
+        Row::without_effect(
+            "RX_GROW_FACTOR",
+            "1.0",
+            &Kind::Double,
+            "Each further allocation is longer by this factor.",
+            "256 KiB are registered at a time",
+        ),
+        Row::without_effect(
+            "ADDR_TYPE",
+            "auto",
+            &Kind::Enum(ADDRESS_TYPES),
+            "What an address of a device has in it.",
+            "it has the identifier and the global address",
+        ),
+        Row::without_effect(
+            "FLID_ROUTE",
+            "y",
+            &Kind::Bool,
+            "Reach other subnets by identifiers of routers.",
+            "peers of the same subnet are reached",
+        ),
+        Row::without_effect(
+            "NUM_PATHS",
+            "auto",
+            &Kind::ULong,
+            "Paths between two ports.",
+            "one is used",
+        ),
+        Row::without_effect(
+            "ROCE_PATH_FACTOR",
+            "1",
+            &Kind::UInt,
+            "Distance of the source ports of paths.",
+            "one path is used",
+        ),
+        Row::without_effect(
+            "LID_PATH_BITS",
+            "0",
+            &Kind::StrArray,
+            "Identifiers of the port that are used.",
+            "its base identifier is",
+        ),
+        Row::without_effect(
+            "COUNTER_SET_ID",
+            "auto",
+            &Kind::ULong,
+            "The set of counters that packets count in.",
+            "libibverbs has no sets to choose from",
+        ),
+        Row::without_effect(
+            "REVERSE_SL",
+            "auto",
+            &Kind::ULong,
+            "The service level of answers.",
+            "it is that of requests",
+        ),
+        Row::without_effect(
+            "SEND_OVERHEAD",
+            "",
+            &Kind::Str,
+            "What posting a request costs, in parts.",
+            "one cost of all requests is used",
         ),
     ],
 };
@@ -221,6 +597,26 @@ static RC: Table = Table {
             Kind::MemUnits,
             "Most bytes of one get without copying; auto: what the device can.",
         ),
+        Row::new(
+            "TX_NUM_GET_OPS",
+            "",
+            Kind::Deprecated,
+            "TX_QUEUE_LEN limits reads under way.",
+        ),
+        Row::without_effect(
+            "TX_POLL_ALWAYS",
+            "n",
+            &Kind::Bool,
+            "Look for completions of sends also where messages have come.",
+            "both are in one queue",
+        ),
+        Row::without_effect(
+            "ECE",
+            "auto",
+            &Kind::Str,
+            "Options of connections that both devices negotiate.",
+            "none are negotiated",
+        ),
     ],
 };
 
@@ -252,6 +648,20 @@ pub static RC_VERBS: Table = Table {
             "128",
             Kind::MemUnits,
             "Most bytes of the header of a message that is sent without copying.",
+        ),
+        Row::without_effect(
+            "TX_MAX_WR",
+            "-1",
+            &Kind::Int,
+            "Limit of the work requests of an endpoint.",
+            "TX_QUEUE_LEN is",
+        ),
+        Row::without_effect(
+            "FLUSH_MODE",
+            "auto",
+            &Kind::Enum(FLUSH_MODES),
+            "How a flush makes sure that writes have arrived.",
+            "a write of no bytes follows them",
         ),
     ],
 };
@@ -297,6 +707,8 @@ pub struct PathSettings {
     pub hop_limit: u8,
     /// Bits of the subnet that peers must share.
     pub subnet: Option<Option<u8>>,
+    /// The kernel must have a route to peers.
+    pub needs_route: bool,
     pub partition: Option<u16>,
     /// `IBV_MTU_*`.
     pub mtu: Option<u32>,
@@ -350,6 +762,7 @@ impl PathSettings {
             AUTO => None,
             n => Some(n.min(128) as u8),
         };
+        let mode = REACHABILITY[config.enum_index(var!(RC_VERBS, "ROCE_REACHABILITY_MODE"))];
         Ok(PathSettings {
             is_global: config.bool(var!(RC_VERBS, "IS_GLOBAL")),
             service_level: from.optional(var!(RC_VERBS, "SL"), 0, 15)?.unwrap_or(0) as u8,
@@ -357,9 +770,9 @@ impl PathSettings {
                 .optional(var!(RC_VERBS, "TRAFFIC_CLASS"), 0, 255)?
                 .map(|n| n as u8),
             hop_limit: from.count(var!(RC_VERBS, "HOP_LIMIT"), 1, 255)? as u8,
-            subnet: config
-                .bool(var!(RC_VERBS, "ROCE_LOCAL_SUBNET"))
+            subnet: (mode == "local_subnet" || config.bool(var!(RC_VERBS, "ROCE_LOCAL_SUBNET")))
                 .then(prefix_len),
+            needs_route: mode == "route",
             partition: from
                 .optional(var!(RC_VERBS, "PKEY"), 1, 0xffff)?
                 .map(|n| n as u16),
@@ -491,5 +904,84 @@ mod tests {
         let settings = Settings::read(&Config::read(&RC_VERBS, None).unwrap()).unwrap();
         assert_eq!((settings.segment, settings.window), (8256, Some(512)));
         assert_eq!(settings.path.mtu, None);
+    }
+
+    #[test]
+    fn subnets_filter_addresses() {
+        let gid = |text: &str| match text.parse().unwrap() {
+            IpAddr::V4(ip) => ip.to_ipv6_mapped().octets(),
+            IpAddr::V6(ip) => ip.octets(),
+        };
+        let subnets = |listed, texts: &[&str]| Subnets {
+            listed,
+            list: texts
+                .iter()
+                .map(|text| read_subnet(text).unwrap())
+                .collect(),
+        };
+        let own = subnets(true, &["192.0.2.0/25", "2001:db8::/32", "198.51.100.7"]);
+        for (text, passes) in [
+            ("192.0.2.1", true),
+            ("192.0.2.129", false),
+            ("2001:db8:1::1", true),
+            ("2001:db9::1", false),
+            ("198.51.100.7", true),
+            ("198.51.100.6", false),
+        ] {
+            assert_eq!(own.allows(&gid(text)), passes, "{text}");
+            let others = Subnets {
+                listed: false,
+                ..own.clone()
+            };
+            assert_eq!(others.allows(&gid(text)), !passes, "{text}");
+            assert!(Subnets::ALL.allows(&gid(text)));
+            assert!(subnets(true, &["::/0"]).allows(&gid(text)));
+        }
+        for text in [
+            "",
+            "192.0.2.0/33",
+            "::/129",
+            "192.0.2/24",
+            "a/b",
+            "192.0.2.0/",
+        ] {
+            assert_eq!(read_subnet(text), None, "{text}");
+        }
+    }
+
+    /// Names and defaults of upstream's variables; `?` where the default is not stated, `# deprecated` where the name is
+    /// accepted and does nothing.
+    #[test]
+    fn names_and_defaults_are_upstreams() {
+        let text = include_str!("../../../tests/rdma_names.tsv");
+        let tables = [
+            &MD,
+            &RC_VERBS,
+            &crate::uct::ib::ud::UD_VERBS,
+            &crate::uct::ib::cm::TABLE,
+        ];
+        let entries: Vec<_> = tables
+            .iter()
+            .flat_map(|table| Config::read(table, None).unwrap().entries().to_vec())
+            .collect();
+        let mut count = 0;
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            let (name, default) = line.split_once('\t').unwrap();
+            let ours = entries
+                .iter()
+                .find(|entry| entry.name_under("UCX_") == name);
+            let ours = ours.unwrap_or_else(|| panic!("{name} is missing"));
+            match default {
+                "?" => {}
+                "# deprecated" => assert!(matches!(ours.kind, Kind::Deprecated), "{name}"),
+                default => assert_eq!(
+                    ours.kind.parse(default),
+                    Some(ours.default_value()),
+                    "{name}"
+                ),
+            }
+            count += 1;
+        }
+        assert!(count > 140);
     }
 }

@@ -1,7 +1,7 @@
 //! The component `ib` and its memory domains: one for each device, named like it.
 #![forbid(unsafe_code)]
 
-use super::config;
+use super::config::{self, Subnets};
 use super::events::Watch;
 use super::port::Port;
 use super::rc::{self, RcIface};
@@ -155,9 +155,9 @@ impl Component for IbComponent {
 }
 
 impl Domain {
-    fn port(&self, number: u8) -> core::result::Result<Port, String> {
+    fn port(&self, number: u8, subnets: &Subnets) -> core::result::Result<Port, String> {
         let choice = (self.gid_index, self.subnet);
-        Port::look(&self.device, &self.name, number, choice)
+        Port::look(&self.device, &self.name, number, choice, subnets)
     }
 
     /// Whether the device has 64-bit atomics.
@@ -253,7 +253,7 @@ impl Domain {
         let mut unusable = format!("{} has no port", self.name);
         for number in 1..=self.limits.phys_port_cnt {
             let name = device_name(self, number);
-            match self.port(number) {
+            match self.port(number, &Subnets::ALL) {
                 Ok(_) => found.push(TlDevice {
                     name,
                     kind: UCT_DEVICE_TYPE_NET,
@@ -272,13 +272,14 @@ impl Domain {
     }
 
     /// The port that users call `device`.
-    fn port_called(&self, device: &str, transport: &str) -> Result<Port> {
+    fn port_called(&self, device: &str, transport: &str, config: &Config) -> Result<Port> {
+        let subnets = Subnets::read(config)?;
         let number = (1..=self.limits.phys_port_cnt).find(|n| device_name(self, *n) == device);
         let Some(number) = number else {
             ucs_error!("{transport}: there is no port {device}");
             return Err(Status::NO_DEVICE);
         };
-        self.port(number).map_err(|why| {
+        self.port(number, &subnets).map_err(|why| {
             ucs_error!("{transport}: {device} cannot be used: {why}");
             Status::NO_DEVICE
         })
@@ -334,7 +335,7 @@ impl Transport for RcTransport {
         config: &Config,
     ) -> core::result::Result<uct_iface_h, Failure> {
         let domain = &md_as::<IbMd>(md)?.domain;
-        let port = domain.port_called(device, self.name())?;
+        let port = domain.port_called(device, self.name(), config)?;
         RcIface::open(domain, port, worker, device, params, config)
     }
 }
@@ -393,7 +394,7 @@ impl Transport for UdTransport {
         config: &Config,
     ) -> core::result::Result<uct_iface_h, Failure> {
         let domain = &md_as::<IbMd>(md)?.domain;
-        let port = domain.port_called(device, self.name())?;
+        let port = domain.port_called(device, self.name(), config)?;
         UdIface::open(domain, port, worker, device, params, config)
     }
 }

@@ -1,14 +1,16 @@
 //! What a port is: its link layer, its address, its speed; which peers it reaches and how.
 #![forbid(unsafe_code)]
 
-use super::config::PathSettings;
+use super::config::{PathSettings, Subnets};
 use super::wire::{DeviceAddr, Link, PAIR_LEN};
 use crate::c::verbs::*;
 use crate::sys::file::read_kernel_text;
+use crate::sys::net;
 use crate::sys::verbs::Device;
 use crate::ucs::{Result, Status};
 use crate::uct::base::params::{EpParams, GivenAddress};
-use crate::{ucs_diag, ucs_error, ucs_info};
+use crate::{ucs_debug, ucs_diag, ucs_error, ucs_info};
+use std::net::{IpAddr, Ipv6Addr};
 
 /// A port that can be used.
 #[derive(Clone, Debug)]
@@ -21,6 +23,8 @@ pub struct Port {
     /// Bytes a second on the wire.
     pub speed: f64,
     partitions: u16,
+    /// The network interface of the address.
+    interface: Option<String>,
 }
 
 /// A device address of a user.
@@ -62,6 +66,7 @@ impl Port {
         name: &str,
         number: u8,
         (gid_index, subnet): (Option<usize>, Option<[u8; 8]>),
+        subnets: &Subnets,
     ) -> core::result::Result<Port, Refusal> {
         let attr = device.port(number).map_err(|e| e.to_string())?;
         if attr.state != IBV_PORT_ACTIVE {
@@ -90,11 +95,16 @@ impl Port {
                 Some((rank(link, &gid), index, link, gid))
             })
             .filter(|(_, index, _, gid)| {
-                !ethernet || device.accepts(&to_gid(number, *index as u8, gid))
+                !ethernet
+                    || subnets.allows(gid) && device.accepts(&to_gid(number, *index as u8, gid))
             })
             .min_by_key(|(rank, index, ..)| (*rank, *index));
         let Some((_, index, link, gid)) = found else {
-            return Err("the port has no usable address (GID)".to_owned());
+            let among = match *subnets == Subnets::ALL {
+                true => "",
+                false => " in UCX_IB_ROCE_SUBNETS",
+            };
+            return Err(format!("the port has no usable address (GID){among}"));
         };
         if !ethernet && subnet.is_some_and(|subnet| !gid.starts_with(&subnet)) {
             let own = gid_text(&gid);
@@ -114,6 +124,7 @@ impl Port {
             max_message: attr.max_msg_sz as usize,
             speed: speed(attr.active_width, attr.active_speed),
             partitions: attr.pkey_tbl_len,
+            interface: interface_of(name, number, index).filter(|_| ethernet),
         };
         ucs_info!(
             "{name}:{number}: {link}, address {index} ({}), {:.1} GB/s",
@@ -172,9 +183,33 @@ impl Port {
         path: &PathSettings,
         decode: fn(&[u8; PAIR_LEN]) -> Option<u32>,
     ) -> bool {
-        let reaches = read_device(device).is_ok_and(|device| self.reaches(&device, path));
+        let reaches = read_device(device).is_ok_and(|device| {
+            self.reaches(&device, path) && (!path.needs_route || self.has_route(&device))
+        });
         let is_ours = |iface: GivenAddress<'_>| iface.bytes().and_then(|b| decode(&b)).is_some();
         reaches && iface.is_none_or(is_ours)
+    }
+
+    /// Whether the kernel has a route to that port from the interface of this one. What cannot be told is believed.
+    fn has_route(&self, peer: &DeviceAddr) -> bool {
+        let Some(interface) = &self.interface else {
+            return true;
+        };
+        let ip = Ipv6Addr::from(peer.gid);
+        let ip = ip.to_ipv4_mapped().map_or(IpAddr::V6(ip), IpAddr::V4);
+        match net::has_route(interface, ip) {
+            Ok(true) => true,
+            Ok(false) => {
+                ucs_debug!(
+                    "no route from {interface} to {ip}: a peer there is not reached by RDMA"
+                );
+                false
+            }
+            Err(e) => {
+                ucs_debug!("the route from {interface} to {ip}: {e}");
+                true
+            }
+        }
     }
 
     /// Whether packets to that port can be sent.
@@ -275,6 +310,12 @@ fn roce_version(device: &str, port: u8, index: usize) -> Option<Link> {
     }
 }
 
+/// The network interface that has this address of a port.
+fn interface_of(device: &str, port: u8, index: usize) -> Option<String> {
+    let path = format!("/sys/class/infiniband/{device}/ports/{port}/gid_attrs/ndevs/{index}");
+    Some(read_kernel_text(path).ok()?.trim().to_owned())
+}
+
 /// Smaller is better: RoCE v2 before v1, IPv4 before IPv6, addresses of a wider scope before link-local ones.
 fn rank(link: Link, gid: &[u8; 16]) -> u8 {
     let version = u8::from(link == Link::RoceV1);
@@ -343,6 +384,7 @@ mod tests {
             max_message: 1 << 30,
             speed: 1e9,
             partitions: 1,
+            interface: None,
         }
     }
 
@@ -362,6 +404,7 @@ mod tests {
             traffic_class: None,
             hop_limit: 255,
             subnet,
+            needs_route: false,
             partition: None,
             mtu: None,
         }

@@ -13,6 +13,7 @@ use crate::ucs::{Events, Result, Status, log};
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::cm::requests::Requests;
 use crate::uct::cm::{Endpoint, Listener, Manager, Owner, RequestId, Visitor, next_id};
+use crate::uct::ib::config::Subnets;
 use crate::uct::ib::port::Port;
 use crate::uct::ib::wire::DeviceAddr;
 use crate::{ucs_debug, ucs_diag, ucs_error, ucs_warn};
@@ -273,7 +274,7 @@ impl Shared {
             return Ok(*known);
         }
         let (opened, _) = self.device(device).map_err(|e| e.to_string())?;
-        let address = Port::look(&opened, device, number, (None, None))?.address;
+        let address = Port::look(&opened, device, number, (None, None), &Subnets::ALL)?.address;
         self.ports.lock().insert(key, address);
         Ok(address)
     }

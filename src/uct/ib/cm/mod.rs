@@ -23,3 +23,5 @@ mod step;
 pub mod wire;
 
 pub use component::RdmaCmComponent;
+#[cfg(test)]
+pub use config::TABLE;

@@ -17,6 +17,8 @@ static UD: Table = Table {
         Row::inherited("MAX_NUM_EPS", "inf"),
         Row::inherited("SEG_SIZE", "8192"),
         Row::inherited("RX_QUEUE_LEN", "4096"),
+        Row::inherited("TX_INLINE_RESP", "0"),
+        Row::inherited("RX_INLINE", "0"),
         Row::new(
             "RX_QUEUE_LEN_INIT",
             "128",
