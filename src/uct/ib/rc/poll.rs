@@ -325,8 +325,7 @@ impl RcIface {
         if face.chain.due.get() != 0 {
             return RcIface::poll_due::<RECEIVES>(face);
         }
-        face.base.internal.recv_paused.set(!RECEIVES);
-        RcIface::poll_queue::<RECEIVES>(face, 0)
+        RcIface::poll_queue::<RECEIVES>(face)
     }
 
     /// As `poll`, where something has to be done first.
@@ -336,24 +335,37 @@ impl RcIface {
             return 0;
         }
         face.chain.flush(face);
-        // A pause that is asked for from here on holds for the queue too: what is kept goes before what is new.
-        face.base.internal.recv_paused.set(!RECEIVES);
-        let mut count = 0;
         if face.chain.due.get() != 0 {
-            face.chain
-                .due
-                .set(face.chain.due.get() | due::POLLING | due::MORE);
-            face.chain.begin_progress();
-            count = RcIface::handle_held(face);
+            return RcIface::poll_held::<RECEIVES>(face);
         }
-        RcIface::poll_queue::<RECEIVES>(face, count)
+        RcIface::poll_queue::<RECEIVES>(face)
+    }
+
+    /// As `poll`, where something may be kept. A pause that is asked for meanwhile holds for the queue too: what is kept goes
+    /// before what is new.
+    #[inline(never)]
+    fn poll_held<const RECEIVES: bool>(face: &Face) -> u32 {
+        face.chain
+            .due
+            .set(face.chain.due.get() | due::POLLING | due::MORE);
+        face.base.internal.recv_paused.set(!RECEIVES);
+        face.chain.begin_progress();
+        let count = RcIface::handle_held(face);
+        RcIface::take_queue::<RECEIVES>(face, count)
+    }
+
+    /// Handles what has completed, where nothing is kept.
+    #[inline(always)]
+    fn poll_queue<const RECEIVES: bool>(face: &Face) -> u32 {
+        face.chain.due.set(face.chain.due.get() | due::POLLING);
+        face.chain.begin_progress();
+        face.base.internal.recv_paused.set(!RECEIVES);
+        RcIface::take_queue::<RECEIVES>(face, 0)
     }
 
     /// Handles what has completed, beside `count` completions.
     #[inline(always)]
-    fn poll_queue<const RECEIVES: bool>(face: &Face, mut count: u32) -> u32 {
-        face.chain.due.set(face.chain.due.get() | due::POLLING);
-        face.chain.begin_progress();
+    fn take_queue<const RECEIVES: bool>(face: &Face, mut count: u32) -> u32 {
         let mut room = Completions::<BATCH>::new();
         let taken = RcIface::take_batch(face, &mut room);
         count += taken as u32;
