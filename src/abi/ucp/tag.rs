@@ -14,7 +14,7 @@ use crate::ucp::proto::send;
 use crate::ucp::proto::table::Verb;
 use crate::ucp::request::{Callback, Info, Param, Posted, Req, not_counted, settle};
 use crate::ucp::tag::recv::{PlainReceive, TakenMessage};
-use crate::ucp::tag::{probe, recv};
+use crate::ucp::tag::{self, probe, recv};
 use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
 use crate::uct::base::copy::Payload;
@@ -46,7 +46,7 @@ unsafe fn post_send(
             (verb, policy)
         })
     }?;
-    send::start(ep, &param, data, kind, param.rndv_policy())
+    tag::send::start(ep, &param, data, kind, param.rndv_policy())
 }
 
 /// Sends a short message if it can leave at once.

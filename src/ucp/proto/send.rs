@@ -70,7 +70,9 @@ pub fn start(
         ep.send_wireup();
     }
     kind.outlive_call();
-    let contiguous_whole = stage == Stage::Whole && matches!(data, Data::Contig { .. });
+    // Such a send calls no pack callback of the user's.
+    let past_queue = matches!(stage, Stage::Whole | Stage::Rndv(SenderState::SendRts))
+        && matches!(data, Data::Contig { .. });
     let op = Op::Send(SendOp {
         ep: ep.to_ref(),
         data,
@@ -79,8 +81,7 @@ pub fn start(
         memory: None,
     });
     let req = Request::create(ep.worker(), param, op)?;
-    if contiguous_whole {
-        // A pack callback of the user's might have sent something meanwhile.
+    if past_queue {
         match ep.send_past_queue(|| SendOp::step(ep, req)) {
             Some(Ok(TaskStep::Done)) => return settle(req, param),
             Some(Ok(TaskStep::More) | Err(_)) | None => {}

@@ -8,6 +8,7 @@ mod inline_unexpected;
 mod posted_fifo;
 pub mod probe;
 pub mod recv;
+pub mod send;
 mod slot_ring;
 
 use super::buffers::{Buffer, InlineBytes};

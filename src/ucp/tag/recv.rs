@@ -333,6 +333,13 @@ pub fn on_short(worker: &Core, tag: u64, payload: Payload<'_>) {
 
 #[inline(never)]
 fn on_short_slow(worker: &Core, tag: u64, payload: Payload<'_>) {
+    if !match_posted(worker, tag, payload) {
+        keep(worker, tag, payload.bytes(), None);
+    }
+}
+
+/// Receives a complete message, if a posted receive matches it.
+pub fn match_posted(worker: &Core, tag: u64, payload: Payload<'_>) -> bool {
     let len = payload.len();
     // `on_short` has tried that for fewer bytes.
     if len > SMALL
@@ -341,7 +348,7 @@ fn on_short_slow(worker: &Core, tag: u64, payload: Payload<'_>) {
         tracepoint::tag_match(tag, len);
         ManuallyDrop::new(Data::contig(to.as_mut_ptr(), len)).fill_contiguous(payload.bytes());
         req.complete_plain(Info { tag, length: len });
-        return;
+        return true;
     }
     let posted = match worker.tag().has_posted() {
         true => worker.tag().take_posted(tag),
@@ -349,8 +356,9 @@ fn on_short_slow(worker: &Core, tag: u64, payload: Payload<'_>) {
     };
     match posted {
         Some(req) => deliver(worker, req, tag, payload.bytes(), None),
-        None => keep(worker, tag, payload.bytes(), None),
+        None => return false,
     }
+    true
 }
 
 /// A complete message.
