@@ -439,6 +439,11 @@ mod tests {
                 let mut bad = blob.clone();
                 bad[i / 8] ^= 1 << (i % 8);
                 assert!(unwrap_address(&bad).is_err(), "bit {i}");
+                let is_upstream = upstream::Address::decode(&bad).is_some();
+                assert!(
+                    has_head(EnvelopeKind::Address, &bad) || !is_upstream,
+                    "bit {i}"
+                );
             }
         }
     }

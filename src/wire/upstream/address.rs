@@ -163,27 +163,30 @@ pub struct Address {
 }
 
 impl Address {
-    /// The address that `bytes` begin with.
+    /// The address that `bytes` begin with. `None` for one with bytes that only this library puts there: it is a damaged one of
+    /// its own.
     pub fn decode(bytes: &[u8]) -> Option<Address> {
-        Address::read(&mut Reader::new(bytes), Place::Blob, |_| ())
+        let (address, without_transports) =
+            Address::read(&mut Reader::new(bytes), Place::Blob, |_| ())?;
+        (!without_transports).then_some(address)
     }
 
     /// The address that `bytes` begin with, and its transports.
     pub fn with_entries(bytes: &[u8], place: Place) -> Option<(Address, Vec<Entry<'_>>)> {
         let mut entries = Vec::new();
         let mut r = Reader::new(bytes);
-        let address = Address::read(&mut r, place, |entry| entries.push(entry))?;
+        let (address, _) = Address::read(&mut r, place, |entry| entries.push(entry))?;
         // Private data end with the address: what is read otherwise was misread.
         let is_whole = !matches!(place, Place::Connection { .. }) || r.rest().is_empty();
         is_whole.then_some((address, entries))
     }
 
-    /// Reads an address; calls `each` for its transports.
+    /// Reads an address; calls `each` for its transports. Also returns whether a device has an address and no transports.
     fn read<'a>(
         r: &mut Reader<'a>,
         place: Place,
         mut each: impl FnMut(Entry<'a>),
-    ) -> Option<Address> {
+    ) -> Option<(Address, bool)> {
         let head = r.u8()?;
         let (second, flags, mut release) = match head & 15 {
             0 => (false, head >> 4, Release::Unknown),
@@ -208,27 +211,27 @@ impl Address {
             let len = r.u8()?;
             r.bytes(len.into())?;
         }
+        let mut without_transports = false;
         if *r.rest().first()? == NO_DEVICES {
             r.u8()?;
-            return Some(Address {
-                release,
-                uuid,
-                client_id,
-            });
-        }
-        loop {
-            let device = Device::decode(r, (second, place), &mut each)?;
-            if device.last {
-                if let (false, Some(bits)) = (second, device.release()) {
-                    release = Release::from_bits(bits);
+        } else {
+            loop {
+                let device = Device::decode(r, (second, place), &mut each)?;
+                without_transports |= device.domain & EMPTY != 0 && device.len > 0;
+                if device.last {
+                    if let (false, Some(bits)) = (second, device.release()) {
+                        release = Release::from_bits(bits);
+                    }
+                    break;
                 }
-                return Some(Address {
-                    release,
-                    uuid,
-                    client_id,
-                });
             }
         }
+        let address = Address {
+            release,
+            uuid,
+            client_id,
+        };
+        Some((address, without_transports))
     }
 }
 
