@@ -67,6 +67,7 @@ class Programs:
     def rows(self):
         yield from self.start_rows()
         yield from self.endpoint_rows()
+        yield from self.posted_rows()
         yield from self.mpi_rows()
         yield from self.zeromq_rows()
         yield from self.secure_rows()
@@ -105,6 +106,18 @@ class Programs:
                 return self.start(side, ["rate", str(idle)], "posix").get("rate")
 
             yield Row("endpoints", f"rate of 8 bytes beside {idle} idle endpoints, posix", "/s", False, rate)
+
+    def posted_rows(self):
+        cache = {}
+        for size in (1024, 8192, 65536, 1 << 20):
+            def measure(side, key=str(size)):
+                # One run measures every size: its figures are handed out one by one.
+                if key not in cache.get(side, {}):
+                    command = [*self.machine.command(1), self.build("posted", UCX)]
+                    cache[side] = self.figures(command, self.machine.environment(side, {"UCX_TLS": "self"}))
+                return cache[side].pop(key, None)
+
+            yield Row("loop", f"self tag to a posted receive {size}", "us", True, measure)
 
     def mpi_rows(self):
         kinds = (
