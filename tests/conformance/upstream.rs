@@ -298,6 +298,13 @@ impl Raw {
         assert_eq!(self.next(from), (id, body.to_vec()));
     }
 
+    /// Reads the request of `from`'s interface for this connection.
+    #[track_caller]
+    fn is_asked(&mut self, from: &Party) {
+        let asked = request(0, 0, SocketAddr::new(HOST, from.port()));
+        assert_eq!(self.take(from, asked.len()), asked);
+    }
+
     /// Waits for the end of the connection.
     #[track_caller]
     fn ends(&mut self, from: &Party) {
@@ -658,9 +665,7 @@ fn what_is_sent_to_a_peer() {
         let (listener, _) = listening();
         let ep = a.connect(&offer_of(&listener, &a));
         let mut raw = Raw::accept(&a, &listener);
-        let own = SocketAddr::new(HOST, a.port());
-        let asked = request(0, 0, own);
-        assert_eq!(raw.take(&a, asked.len()), asked);
+        raw.is_asked(&a);
         // Nothing before the answer.
         assert_eq!(post(&ep, 7, b"early"), UCS_ERR_NO_RESOURCE as isize);
         assert_eq!(
@@ -835,9 +840,7 @@ fn a_peer_that_connects_anew_is_answered_there() {
         new.write(&frame(2, b"new"));
         a.until(|| a.count() == 2);
         let ep = a.connect(&offer_of(&listener, &a));
-        let own = SocketAddr::new(HOST, a.port());
-        let asked = request(0, 0, own);
-        assert_eq!(new.take(&a, asked.len()), asked);
+        new.is_asked(&a);
         new.write(&frame(CONNECTION, &word(ACK)));
         send(&[&a], &ep, 4, b"answer");
         new.expect(&a, 4, b"answer");
@@ -845,7 +848,7 @@ fn a_peer_that_connects_anew_is_answered_there() {
         let mut third = Raw::connect(&a, 0, 0, at);
         third.expect(&a, CONNECTION, &word(ACK));
         let next = a.connect(&offer_of(&listener, &a));
-        assert_eq!(third.take(&a, asked.len()), asked);
+        third.is_asked(&a);
         third.write(&frame(CONNECTION, &word(ACK)));
         send(&[&a], &next, 5, b"answer");
         third.expect(&a, 5, b"answer");
@@ -870,8 +873,7 @@ fn nobody_gets_what_is_for_another_host() {
         raw.expect(&a, CONNECTION, &word(ACK));
         let ep = a.connect(&offer_of(&listener, &a));
         let mut true_one = Raw::accept(&a, &listener);
-        let asked = request(0, 0, SocketAddr::new(HOST, a.port()));
-        assert_eq!(true_one.take(&a, asked.len()), asked);
+        true_one.is_asked(&a);
         drop(ep);
     });
 }
