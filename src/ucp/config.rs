@@ -8,24 +8,9 @@ use crate::c::{
     UCP_OP_ATTR_FLAG_NO_IMM_CMPL,
 };
 use crate::ucs::config::{Config, Kind, Row, Table, global, is_of_foreign_component, ucm, var};
-use crate::ucs::{Result, Status};
+use crate::ucs::{Result, Status, memtype};
 use crate::uct::registry;
 use crate::{ucs_debug, ucs_error};
-
-/// Names of memory types, by `UCS_MEMORY_TYPE_*`.
-pub const MEMORY_TYPES: &[&str] = &[
-    "host",
-    "cuda",
-    "cuda-managed",
-    "rocm",
-    "rocm-managed",
-    "rdma",
-    "ze-host",
-    "ze-device",
-    "ze-managed",
-    "gaudi",
-    "unknown",
-];
 
 pub const RNDV_SCHEMES: &[&str] = &[
     "auto",
@@ -249,7 +234,7 @@ pub static TABLE: Table = Table {
         Row::without_effect(
             "MEMTYPE_REG_WHOLE_ALLOC_TYPES",
             "cuda",
-            &Kind::Bitmap(MEMORY_TYPES),
+            &Kind::Bitmap(&memtype::NAMES),
             "Memory types of which whole allocations are registered.",
             "device memory is staged, and not registered",
         ),
@@ -456,7 +441,7 @@ pub static TABLE: Table = Table {
         Row::without_effect(
             "RNDV_FRAG_MEM_TYPES",
             "host,cuda",
-            &Kind::Bitmap(MEMORY_TYPES),
+            &Kind::Bitmap(&memtype::NAMES),
             "Memory types of the fragments of pipelined rendezvous.",
             "device memory is staged in windows, whose length and number are measured",
         ),
@@ -678,7 +663,7 @@ pub static TABLE: Table = Table {
         Row::without_effect(
             "REG_NONBLOCK_MEM_TYPES",
             "",
-            &Kind::Bitmap(MEMORY_TYPES),
+            &Kind::Bitmap(&memtype::NAMES),
             "Memory types whose registration may wait until first use.",
             "no registration waits until first use",
         ),

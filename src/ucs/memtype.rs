@@ -22,6 +22,20 @@ pub const TYPES: [(&CStr, &CStr); 11] = [
     (c"unknown", c"unknown"),
 ];
 
+/// The names, as choices of a variable.
+pub const NAMES: [&str; TYPES.len()] = {
+    let mut names = [""; TYPES.len()];
+    let mut at = 0;
+    while at < names.len() {
+        names[at] = match TYPES[at].0.to_str() {
+            Ok(name) => name,
+            Err(_) => panic!("a name is ASCII"),
+        };
+        at += 1;
+    }
+    names
+};
+
 /// What a memory type argument asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MemType {
@@ -50,10 +64,7 @@ impl MemType {
             MemType::Device(n) => usize::from(n),
             MemType::Unknown => TYPES.len() - 1,
         };
-        TYPES
-            .get(at)
-            .and_then(|t| t.0.to_str().ok())
-            .unwrap_or("unknown")
+        NAMES.get(at).copied().unwrap_or("unknown")
     }
 }
 

@@ -1,10 +1,11 @@
 //! The component `ib` and its memory domains: one for each device, named like it.
 #![forbid(unsafe_code)]
 
-use super::config::{self, Subnets};
+use super::config;
 use super::events::Watch;
 use super::port::Port;
 use super::rc::{self, RcIface};
+use super::subnets::{Subnets, subnet_prefix};
 use super::ud::{self, UdIface};
 use super::wire::{self, KEY_LEN, SHORT_DEVICE_LEN, SHORT_PAIR_LEN, decode_key, encode_key};
 use crate::c::verbs::{IBV_ATOMIC_NONE, ibv_device_attr};
@@ -114,7 +115,7 @@ impl Component for IbComponent {
             ucs_error!("RDMA device {name} cannot be opened: {e}");
             Status::from(e)
         })?;
-        let subnet = config::subnet_prefix(config.str(var!(config::MD, "SUBNET_PREFIX")))?;
+        let subnet = subnet_prefix(config.str(var!(config::MD, "SUBNET_PREFIX")))?;
         let watch = match config.bool(var!(config::MD, "ASYNC_EVENTS")) {
             true => Watch::start(&device, name)?,
             false => Watch::none(),

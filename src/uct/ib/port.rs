@@ -1,7 +1,8 @@
 //! What a port is: its link layer, its address, its speed; which peers it reaches and how.
 #![forbid(unsafe_code)]
 
-use super::config::{PathSettings, Subnets};
+use super::config::PathSettings;
+use super::subnets::Subnets;
 use super::wire::{DeviceAddr, Link, PAIR_LEN};
 use crate::c::verbs::*;
 use crate::sys::file::read_kernel_text;

@@ -413,8 +413,8 @@ impl RcIface {
         count
     }
 
-    /// What no completion tells of: handshakes, what events of the device have told of, and endpoints that have lost requests which were
-    /// refused when they had waited.
+    /// What no completion tells of: handshakes, events of the device, and endpoints that have lost requests which were refused
+    /// when they had waited.
     #[cold]
     fn attend(face: &Face) {
         // What is set from now on is for the next poll.

@@ -39,7 +39,7 @@ impl Engine {
         }
         // Acquire: what it was set for is seen then.
         if self.attention.load(Ordering::Acquire) {
-            self.heed_faults();
+            self.handle_faults();
         }
         let active = core::mem::take(&mut self.active);
         for id in active {
@@ -54,7 +54,7 @@ impl Engine {
 
     /// What events of the device have told of.
     #[cold]
-    fn heed_faults(&mut self) {
+    fn handle_faults(&mut self) {
         // What is set from now on is for the next tick.
         self.attention.store(false, Ordering::Relaxed);
         for fault in self.faults.take() {
