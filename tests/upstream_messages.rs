@@ -93,11 +93,7 @@ impl World {
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let mut memory = Box::new([UNTOUCHED; LEN]);
         unsafe {
-            for (name, value) in [
-                ("UCX_TLS", "self"),
-                ("UCX_LOG_LEVEL", "fatal"),
-                ("UCX_UPSTREAM_PEERS", "y"),
-            ] {
+            for (name, value) in [("UCX_TLS", "self"), ("UCX_LOG_LEVEL", "fatal")] {
                 std::env::set_var(name, value);
             }
             let mut params: ucp_params_t = std::mem::zeroed();

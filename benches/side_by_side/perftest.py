@@ -144,7 +144,7 @@ class Perftest:
         for test, size, metric, count in mixed_tests():
             for role, sides in (("server", ("ours", "upstream")), ("client", ("upstream", "ours"))):
                 def mixed(side, sides=sides, metric=metric, words=f"-t {test} -s {size}", count=per_transport("tcp", count)):
-                    variables = {"UCX_TLS": "tcp", "UCX_UPSTREAM_PEERS": "y"}
+                    variables = {"UCX_TLS": "tcp"}
                     return self.one(sides if side == "ours" else (side, side), metric, True, words, count, variables)
 
                 name = f"{ucp_name('tcp', test, size, metric)}, the {role} on this library"

@@ -10,7 +10,7 @@
 #include "torture.h"
 #include "peers.h"
 
-enum { MOST = 2048, ALL_TRANSPORTS = 180, TCP_ONLY = 64, HEAD = 24 };
+enum { MOST = 2048, ALL_TRANSPORTS = 180, TCP_ONLY = 92, HEAD = 24 };
 
 static side_t side;
 static ucp_ep_h ep;

@@ -549,9 +549,10 @@ pub static TABLE: Table = Table {
         ),
         Row::new(
             "UPSTREAM_PEERS",
-            "n",
-            Kind::Bool,
-            "Talk to processes of upstream UCX over tcp, by worker address and by socket address. Experimental.",
+            "try",
+            Kind::Ternary,
+            "Talk to processes of upstream UCX over tcp, by worker address and by socket address. With y no connection\n\
+             is made by rdmacm, which they do not understand.",
         ),
         Row::new(
             "WIREUP_TIMEOUT",

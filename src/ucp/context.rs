@@ -10,7 +10,7 @@ use super::reg_cache::RegCaches;
 use crate::c::*;
 use crate::ucp::config::TABLE;
 use crate::ucp::regions::Regions;
-use crate::ucs::config::{AUTO, Config, Count, Others, Var, var};
+use crate::ucs::config::{AUTO, Config, Count, Others, Ternary, Var, var};
 use crate::ucs::fork::Stamp;
 use crate::ucs::{Result, Status};
 use crate::uct::api::{Component, Device, Transport};
@@ -72,8 +72,7 @@ pub struct Context {
     pub device_memory: DeviceMemory,
     pub resources: Vec<Resource>,
     pub key_domains: Vec<KeyDomain>,
-    /// Processes of upstream's may be peers.
-    pub upstream_peers: bool,
+    upstream_peers: Ternary,
     /// Processes of the job on this node, which share its devices.
     pub processes_here: usize,
     /// The transports that no resource is of, by their numbers, and why.
@@ -96,7 +95,7 @@ const _: () = {
 
 impl Context {
     pub fn create(params: ContextParams, config: Config) -> Result<Box<Context>> {
-        let upstream_peers = config.bool(var!(TABLE, "UPSTREAM_PEERS"));
+        let upstream_peers = config.ternary(var!(TABLE, "UPSTREAM_PEERS"));
         let processes_here = hint(&config, var!(TABLE, "NUM_PPN"), params.estimated_num_ppn);
         let mut context = Context {
             params,
@@ -133,6 +132,16 @@ impl Context {
             return Err(Status::NO_DEVICE);
         }
         Ok(Box::new(context))
+    }
+
+    /// Processes of upstream's may be peers.
+    pub fn takes_upstream(&self) -> bool {
+        self.upstream_peers != Ternary::No
+    }
+
+    /// Processes of upstream's are expected at socket addresses.
+    pub fn expects_upstream(&self) -> bool {
+        self.upstream_peers == Ternary::Yes
     }
 
     /// Endpoints to expect on a worker.

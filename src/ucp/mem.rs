@@ -381,7 +381,7 @@ impl Region {
     /// The same for applications.
     pub fn pack_for_application(&self, context: &Context) -> Vec<u8> {
         let (key, keys) = self.key(context);
-        if context.upstream_peers {
+        if context.takes_upstream() {
             context.regions.publish(self.id);
             // The keys of imported memory are of its owner's domains.
             if !self.is_imported() {

@@ -285,7 +285,7 @@ impl Worker {
                 f(handle, iface.address.as_mut_ptr().cast());
             }
             handlers::install(base_of(handle), self)?;
-            if context.upstream_peers {
+            if context.takes_upstream() {
                 handlers::install_upstream(base_of(handle), self);
             }
         }

@@ -204,8 +204,7 @@ fn configure(w: &World) -> *mut ucp_config_t {
     let read = unsafe { ucp_config_read(null(), null(), &mut config) };
     assert_eq!(read, UCS_OK);
     let drawn = values.map(|(name, choice)| (name, w.rng.pick(choice)));
-    let peers = w.upstream.get().map(|_| ("UPSTREAM_PEERS", "y"));
-    for (name, value) in drawn.into_iter().chain(peers) {
+    for (name, value) in drawn {
         note!(w, "UCX_{name}={value}");
         let [name, value] = [name, value].map(|s| CString::new(s).expect("no zero in it"));
         // SAFETY: a configuration that was just read, C strings.

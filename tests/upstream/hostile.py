@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A hostile peer in upstream's format: what c-tests/interop/victim.c, a process of ours with UCX_UPSTREAM_PEERS=y, does about it.
+"""A hostile peer in upstream's format: what c-tests/interop/victim.c, a process of ours, does about it.
 
     hostile.py OWN_ADDRESS HOST PORT
 

@@ -56,7 +56,7 @@ class Mixed:
     def __init__(self, ours, release, name, within, device):
         differential = script()
         program = differential.compile_program(differential.upstream_prefix())
-        common = {"DIFFERENTIAL_TLS": "self,tcp", "DIFFERENTIAL_DEVICE": device, "UCX_UPSTREAM_PEERS": "y", "UCX_WARN_UNUSED_ENV_VARS": "n"}
+        common = {"DIFFERENTIAL_TLS": "self,tcp", "DIFFERENTIAL_DEVICE": device, "UCX_WARN_UNUSED_ENV_VARS": "n"}
         self.is_old = tuple(int(n) for n in name.split(".")[:2]) < OLD
         common["DIFFERENTIAL_RELEASE"] = name.split(".")[1]
 

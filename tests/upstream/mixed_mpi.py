@@ -20,7 +20,7 @@ LEFT = re.compile(r" flush\.c:\d+ .* error during flush: (Connection reset by re
 RANK = """rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}
 case " $UPSTREAM_RANKS " in
 *" $rank "*) export LD_LIBRARY_PATH=$UPSTREAM ;;
-*) export LD_LIBRARY_PATH=$OURS UCX_UPSTREAM_PEERS=y ;;
+*) export LD_LIBRARY_PATH=$OURS ;;
 esac
 exec "$0"
 """

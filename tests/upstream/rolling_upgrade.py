@@ -12,7 +12,7 @@ WORK = ["-q", "-i", "1000000000", "-o", "read,write", "-d", "1:100000", "-w", "4
 # Connections are made again until they stand; the work is told of often.
 GOES_ON = ["-c", "inf", "-y", "0.1", "-P", "0.2"]
 # A port is to be had again at once.
-SETTINGS = {"UCX_TLS": "tcp", "UCX_UPSTREAM_PEERS": "y", "UCX_TCP_CM_REUSEADDR": "y"}
+SETTINGS = {"UCX_TLS": "tcp", "UCX_TCP_CM_REUSEADDR": "y"}
 PATIENCE = 30  # seconds
 # What is said of a server that ends and is not there yet.
 EXPECTED = re.compile(r"Connection reset by (remote )?peer|Broken pipe|closed the connection|not connected|Connection refused|unreachable|canceled|Rejected|rejected|"

@@ -155,14 +155,14 @@ unsafe fn by_address(w: &Core, address: *const u8, params: EpParams) -> Result<E
     let bytes = unsafe { blob(EnvelopeKind::Address, address) };
     match bytes.and_then(|bytes| Address::from_envelope(&bytes, registry::is_known)) {
         Ok(a) => crate::ucp::wireup::connect(w, a, params),
-        Err(BlobError::Upstream(_)) if w.context().upstream_peers => {
+        Err(BlobError::Upstream(_)) if w.context().takes_upstream() => {
             upstream::connect(w, &foreign(EnvelopeKind::Address, address), params)
         }
         Err(e) => {
             let (status, remedy) = match e {
                 BlobError::Upstream(_) => (
                     Status::UNREACHABLE,
-                    ", or this one with UCX_UPSTREAM_PEERS=y",
+                    ", or this one without UCX_UPSTREAM_PEERS=n",
                 ),
                 _ => (Status::INVALID_ADDR, ""),
             };

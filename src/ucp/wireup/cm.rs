@@ -227,7 +227,7 @@ impl Cm {
 }
 
 /// Whether the worker can send messages by the devices that connections of this manager are between. Processes of
-/// upstream's would not understand what is said there.
+/// upstream's do not understand what is said there, so it has no part where they are expected.
 fn is_for(worker: &Core, manager: &dyn Manager) -> bool {
     let Some(is_device) = manager.of_devices() else {
         return true;
@@ -237,7 +237,7 @@ fn is_for(worker: &Core, manager: &dyn Manager) -> bool {
         .ifaces
         .iter()
         .map(|i| &resources[i.resource].device.name);
-    !takes_upstream(worker) && names.any(|name| is_device(name))
+    !worker.context().expects_upstream() && names.any(|name| is_device(name))
 }
 
 /// A component with a connection manager, and the variables of that.
@@ -390,7 +390,7 @@ fn dial(
         ep,
         manager: number,
         client: Mutex::new(None),
-        takes_upstream: takes_upstream(worker),
+        takes_upstream: worker.context().takes_upstream(),
     });
     let endpoint = cm.manager(number)?.connect(to, from, owner)?;
     let deadline = cm.deadline(worker, ep)?;
@@ -454,11 +454,6 @@ fn introduction(worker: &Core, ep: &Ep, connection: &CmConnection) -> Result<Vec
     let local = connection.local();
     let for_upstream = local.and_then(|at| upstream::offer(worker, ep, at.ip()));
     Greeting::of(worker, ep, (id, 0), device, for_upstream.as_ref())
-}
-
-/// Whether processes of upstream's are welcome.
-pub(super) fn takes_upstream(worker: &Core) -> bool {
-    worker.context().upstream_peers
 }
 
 /// Gives a new endpoint its connection, or destroys it.

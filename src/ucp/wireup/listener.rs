@@ -1,7 +1,7 @@
 //! Servers: listeners, and the connection requests of clients.
 #![forbid(unsafe_code)]
 
-use super::cm::{Client, Event, Half, Inbox, attach, cm, takes_upstream};
+use super::cm::{Client, Event, Half, Inbox, attach, cm};
 use super::greeting::Greeting;
 use super::upstream;
 use crate::c::*;
@@ -190,7 +190,7 @@ impl UcpListener {
                 inbox: Arc::clone(&cm.inbox),
                 listener,
                 manager,
-                takes_upstream: takes_upstream(worker),
+                takes_upstream: worker.context().takes_upstream(),
             };
             cm.manager(manager)?.listen(at, backlog, Arc::new(door))
         };

@@ -230,7 +230,7 @@ pub fn upstream_peer(face: &TcpIface, from: SocketAddr) {
     if face.first(Once::Upstream) {
         ucs_error!(
             "tcp: dropped a connection from {from}: it runs upstream UCX: start both sides with the same \
-             library, or this one with UCX_UPSTREAM_PEERS=y (not logged again)"
+             library, or this one without UCX_UPSTREAM_PEERS=n and UCX_TCP_AUTH_FILE (not logged again)"
         );
     }
 }

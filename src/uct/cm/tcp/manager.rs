@@ -186,8 +186,8 @@ impl Shared {
     pub fn upstream_client(&self, client: SocketAddr) {
         if self.first(Oddity::Upstream) {
             crate::ucs_error!(
-                "the client at {client} runs upstream UCX: start both sides with the same library, or this one with \
-                 UCX_UPSTREAM_PEERS=y (not logged again)"
+                "the client at {client} runs upstream UCX: start both sides with the same library, or this one without \
+                 UCX_UPSTREAM_PEERS=n and UCX_TCP_AUTH_FILE (not logged again)"
             );
         }
     }

@@ -292,8 +292,8 @@ impl Conn {
             }
             (Phase::Asked, Kind::Hello | Kind::Returned) => {
                 crate::ucs_error!(
-                    "the server at {} runs upstream UCX: start both sides with the same library, or this one with \
-                     UCX_UPSTREAM_PEERS=y",
+                    "the server at {} runs upstream UCX: start both sides with the same library, or this one without \
+                     UCX_UPSTREAM_PEERS=n and UCX_TCP_AUTH_FILE",
                     state.peer
                 );
                 state.fail_client(self, Status::UNREACHABLE);
