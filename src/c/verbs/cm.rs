@@ -16,8 +16,8 @@ layouts! { CM_LAYOUTS:
     }
 
     whole struct rdma_addr {
-        src_storage: sockaddr_storage,
-        dst_storage: sockaddr_storage,
+        src_storage in src_addr_union: sockaddr_storage,
+        dst_storage in dst_addr_union: sockaddr_storage,
         addr: rdma_ib_addr,
     }
 

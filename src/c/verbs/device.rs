@@ -11,6 +11,10 @@ opaque! {
     /// An address handle.
     pub struct ibv_ah
 }
+opaque! {
+    /// As much of `ibv_port_attr` as the oldest releases had.
+    pub struct _compat_ibv_port_attr
+}
 
 /// A function of the context's table that this library does not call.
 type Unused = *const c_void;
@@ -190,6 +194,11 @@ pub struct PortRoom {
     pub attr: ibv_port_attr,
     pub more: [u64; 16],
 }
+
+/// `enum ibv_event_type`, of which releases know more or fewer values.
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+pub struct ibv_event_type(pub c_uint);
 
 constants! { DEVICE_CONSTANTS:
     IBV_NODE_CA: c_int = 1,

@@ -115,11 +115,11 @@ layouts! { QUEUE_LAYOUTS:
         num_sge: c_int,
         opcode: c_uint,
         send_flags: c_uint,
-        imm_data: u32,
+        imm_data in imm_data_invalidated_rkey_union: u32,
         wr: ibv_send_wr_to,
         qp_type: u32,
         /// Memory windows and segmentation, which this library does not use.
-        bind_mw: [u64; 6],
+        bind_mw in bind_mw_tso_union: [u64; 6],
     }
 
     whole struct ibv_wc {
@@ -128,7 +128,7 @@ layouts! { QUEUE_LAYOUTS:
         opcode: c_uint,
         vendor_err: u32,
         byte_len: u32,
-        imm_data: u32,
+        imm_data in imm_data_invalidated_rkey_union: u32,
         qp_num: u32,
         src_qp: u32,
         wc_flags: c_uint,

@@ -4,10 +4,9 @@
 
 use super::device::{Device, check, errno};
 use super::queue::{Caps, CompletionQueue, RawPair};
-use super::table::has_devices;
+use super::table::{has_devices, verbs_functions};
 use crate::c::verbs::*;
 use crate::sys::fork::Stamp;
-use crate::sys::library::functions;
 use crate::sys::socket::read_sockaddr;
 use core::ffi::{c_char, c_int, c_uint, c_void};
 use core::ptr::{NonNull, null_mut};
@@ -19,7 +18,7 @@ use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::sync::Arc;
 
-functions! {
+verbs_functions! {
     /// All functions are in every release from rdma-core 28 on.
     // SAFETY: the types are those of the library's header, in every release.
     unsafe "librdmacm.so.1":

@@ -15,6 +15,8 @@ pub struct Device {
     pub(super) table: &'static Table,
     context: NonNull<ibv_context>,
     domain: NonNull<ibv_pd>,
+    #[cfg(feature = "rdma-sys")]
+    ops: ibv_context_ops,
     made_by: Stamp,
 }
 
@@ -225,6 +227,9 @@ impl Device {
             table,
             context,
             domain,
+            // SAFETY: as in `ops`.
+            #[cfg(feature = "rdma-sys")]
+            ops: inline::of(unsafe { &context.as_ref().ops }),
             made_by: Stamp::now(),
         };
         crate::sys::file::set_nonblocking(device.events_fd())?;
@@ -245,6 +250,13 @@ impl Device {
     }
 
     /// The driver's functions.
+    #[cfg(feature = "rdma-sys")]
+    pub(super) fn ops(&self) -> &ibv_context_ops {
+        &self.ops
+    }
+
+    /// The driver's functions.
+    #[cfg(not(feature = "rdma-sys"))]
     #[inline]
     pub(super) fn ops(&self) -> &ibv_context_ops {
         // SAFETY: an open context, whose table does not change.
@@ -325,7 +337,11 @@ impl Device {
         // SAFETY: an event that was just taken is acknowledged once.
         unsafe { (self.table.ibv_ack_async_event)(&mut event) };
         // SAFETY: any number; the answer is a C string of the library's.
-        let text = unsafe { CStr::from_ptr((self.table.ibv_event_type_str)(event.event_type)) };
+        let text = unsafe {
+            CStr::from_ptr((self.table.ibv_event_type_str)(ibv_event_type(
+                event.event_type,
+            )))
+        };
         Some(Event {
             kind: event.event_type,
             source,
@@ -365,6 +381,61 @@ impl Device {
             region,
             device: Arc::clone(self),
         })
+    }
+}
+
+/// What is inline in the header, as the package `rdma-sys` has it.
+#[cfg(feature = "rdma-sys")]
+mod inline {
+    use super::*;
+
+    /// The driver's functions, which the package calls.
+    pub fn of(driver: &ibv_context_ops) -> ibv_context_ops {
+        ibv_context_ops {
+            poll_cq: driver.poll_cq.and(Some(poll_cq)),
+            req_notify_cq: driver.req_notify_cq.and(Some(req_notify_cq)),
+            post_srq_recv: driver.post_srq_recv.and(Some(post_srq_recv)),
+            post_send: driver.post_send.and(Some(post_send)),
+            post_recv: driver.post_recv.and(Some(post_recv)),
+            ..*driver
+        }
+    }
+
+    unsafe extern "C" fn poll_cq(queue: *mut ibv_cq, room: c_int, into: *mut ibv_wc) -> c_int {
+        // SAFETY: the caller's promise is the function's; `c::verbs` compares the types.
+        unsafe { rdma_sys::ibv_poll_cq(queue.cast(), room, into.cast()) }
+    }
+
+    unsafe extern "C" fn req_notify_cq(queue: *mut ibv_cq, solicited: c_int) -> c_int {
+        // SAFETY: as above.
+        unsafe { rdma_sys::ibv_req_notify_cq(queue.cast(), solicited) }
+    }
+
+    unsafe extern "C" fn post_srq_recv(
+        queue: *mut ibv_srq,
+        first: *mut ibv_recv_wr,
+        bad: *mut *mut ibv_recv_wr,
+    ) -> c_int {
+        // SAFETY: as above.
+        unsafe { rdma_sys::ibv_post_srq_recv(queue.cast(), first.cast(), bad.cast()) }
+    }
+
+    unsafe extern "C" fn post_send(
+        pair: *mut ibv_qp,
+        first: *mut ibv_send_wr,
+        bad: *mut *mut ibv_send_wr,
+    ) -> c_int {
+        // SAFETY: as above.
+        unsafe { rdma_sys::ibv_post_send(pair.cast(), first.cast(), bad.cast()) }
+    }
+
+    unsafe extern "C" fn post_recv(
+        pair: *mut ibv_qp,
+        first: *mut ibv_recv_wr,
+        bad: *mut *mut ibv_recv_wr,
+    ) -> c_int {
+        // SAFETY: as above.
+        unsafe { rdma_sys::ibv_post_recv(pair.cast(), first.cast(), bad.cast()) }
     }
 }
 

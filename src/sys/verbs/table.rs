@@ -1,12 +1,31 @@
 //! The functions of `libibverbs.so.1`.
 
 use crate::c::verbs::*;
-use crate::sys::library::functions;
 use core::ffi::{c_char, c_int, c_uint, c_void};
 use once_cell::race::OnceBox;
 use std::io;
 
-functions! {
+/// `functions`, whose types the package `rdma-sys` confirms where it is compiled in.
+macro_rules! verbs_functions {
+    ($(#[$meta:meta])* unsafe $library:literal: $($member:ident: fn($($a:ty),*) $(-> $r:ty)?,)*
+        $(; optional $($late:ident: fn($($la:ty),*) $(-> $lr:ty)?,)*)?) => {
+        $crate::sys::library::functions! {
+            $(#[$meta])* unsafe $library: $($member: fn($($a),*) $(-> $r)?,)*
+            $(; optional $($late: fn($($la),*) $(-> $lr)?,)*)?
+        }
+
+        // Constants that nobody reads: the functions themselves are not referred to, so the libraries are not needed.
+        #[cfg(feature = "rdma-sys")]
+        const _: () = {
+            use $crate::c::verbs::bindings::Counterpart;
+            $(const _: <unsafe extern "C" fn($($a),*) $(-> $r)? as Counterpart>::Theirs = rdma_sys::$member;)*
+            $($(const _: <unsafe extern "C" fn($($la),*) $(-> $lr)? as Counterpart>::Theirs = rdma_sys::$late;)*)?
+        };
+    };
+}
+pub(super) use verbs_functions;
+
+verbs_functions! {
     /// All functions are in every release from rdma-core 28 on; those of `optional` came later.
     // SAFETY: the types are those of the library's header, in every release.
     unsafe "libibverbs.so.1":
@@ -15,7 +34,7 @@ functions! {
     ibv_open_device: fn(*mut ibv_device) -> *mut ibv_context,
     ibv_close_device: fn(*mut ibv_context) -> c_int,
     ibv_query_device: fn(*mut ibv_context, *mut ibv_device_attr) -> c_int,
-    ibv_query_port: fn(*mut ibv_context, u8, *mut ibv_port_attr) -> c_int,
+    ibv_query_port: fn(*mut ibv_context, u8, *mut _compat_ibv_port_attr) -> c_int,
     ibv_query_gid: fn(*mut ibv_context, u8, c_int, *mut ibv_gid) -> c_int,
     ibv_query_pkey: fn(*mut ibv_context, u8, c_int, *mut u16) -> c_int,
     ibv_get_async_event: fn(*mut ibv_context, *mut ibv_async_event) -> c_int,
@@ -38,7 +57,7 @@ functions! {
     ibv_modify_qp: fn(*mut ibv_qp, *mut ibv_qp_attr, c_int) -> c_int,
     ibv_destroy_qp: fn(*mut ibv_qp) -> c_int,
     ibv_wc_status_str: fn(c_uint) -> *const c_char,
-    ibv_event_type_str: fn(c_uint) -> *const c_char,
+    ibv_event_type_str: fn(ibv_event_type) -> *const c_char,
     ibv_fork_init: fn() -> c_int,
     ;
     optional
