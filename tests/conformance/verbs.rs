@@ -8,7 +8,7 @@ use ferrucx::abi::uct::{ep, iface, md};
 use ferrucx::c::verbs::*;
 use ferrucx::c::*;
 use ferrucx::sys::verbs::{
-    Access, Caps, CompletionQueue, Completions, Device, QueuePair, ReceiveQueue, Region, Route,
+    Access, Caps, CompletionQueue, Completions, Device, QueuePair, Receives, Region, Route,
 };
 use ferrucx::uct::ib::wire::{DeviceAddr, EpAddr, Link};
 use std::ptr::{null, null_mut};
@@ -122,13 +122,12 @@ impl Stranger {
     fn new(side: &Side, ep: &Ep) -> Stranger {
         let device = Device::open("fake0").unwrap();
         let queue = CompletionQueue::new(&device, 1000).unwrap();
-        let receive = ReceiveQueue::none(&device, None);
         let caps = Caps {
             send_queue: 100,
             send_sges: 1,
             inline: 0,
         };
-        let pair = QueuePair::new(&device, &queue, &receive, 0, caps).unwrap();
+        let pair = QueuePair::new(&device, &queue, Receives::Own(0, None), caps).unwrap();
         pair.initialize(1, 0).unwrap();
         let own_device = side.address().0;
         let address = DeviceAddr::decode(own_device[..].try_into().unwrap()).unwrap();

@@ -15,6 +15,6 @@ pub use cm::{CmChannel, CmEvent, CmId, CmPath, PairNumber, PairNumbers};
 pub use datagram::{AddressHandle, DatagramPair};
 pub use device::{Access, Device, Event, Port, Region, Source, device_names, prepare_fork};
 pub use queue::{
-    Caps, CompletionQueue, Completions, Poster, QueuePair, ReceiveQueue, Route, refusal,
+    Caps, CompletionQueue, Completions, Poster, QueuePair, ReceiveQueue, Receives, Route, refusal,
 };
 pub use table::{has_devices, is_device};

@@ -161,11 +161,8 @@ impl Drop for CompletionQueue {
 
 /// A receive queue that queue pairs share.
 pub struct ReceiveQueue {
-    /// Null where each queue pair has its own.
-    queue: *mut ibv_srq,
+    queue: NonNull<ibv_srq>,
     device: Arc<Device>,
-    /// Goes after the queue pair.
-    _buffers: Option<Rc<dyn Any>>,
 }
 
 impl ReceiveQueue {
@@ -182,36 +179,20 @@ impl ReceiveQueue {
         // SAFETY: an open domain and an initialized struct.
         let queue = unsafe { (device.table.ibv_create_srq)(device.domain(), &mut init) };
         Ok(Rc::new(ReceiveQueue {
-            queue: NonNull::new(queue).ok_or_else(errno)?.as_ptr(),
+            queue: NonNull::new(queue).ok_or_else(errno)?,
             device: Arc::clone(device),
-            _buffers: None,
         }))
-    }
-
-    /// In the place of one, where each queue pair has its own: nothing can be posted to it. `buffers` are kept until queue
-    /// pairs that are made with it are gone.
-    pub fn none(device: &Arc<Device>, buffers: Option<Rc<dyn Any>>) -> Rc<ReceiveQueue> {
-        Rc::new(ReceiveQueue {
-            queue: null_mut(),
-            device: Arc::clone(device),
-            _buffers: buffers,
-        })
-    }
-
-    /// Whether it is one.
-    pub fn is_shared(&self) -> bool {
-        !self.queue.is_null()
     }
 
     /// What events call it.
     pub fn id(&self) -> usize {
-        self.queue as usize
+        self.queue.as_ptr() as usize
     }
 
-    /// Posts a chain of receives to a queue that is shared.
+    /// Posts a chain of receives.
     ///
     /// # Safety
-    /// It must be one. `first` must begin a chain of initialized requests. Their buffers must be registered, and nobody else's until they
+    /// `first` must begin a chain of initialized requests. Their buffers must be registered, and nobody else's until they
     /// complete or the queue is gone.
     pub unsafe fn post(&self, first: *mut ibv_recv_wr) -> io::Result<()> {
         let Some(post) = self.device.ops().post_srq_recv else {
@@ -219,17 +200,17 @@ impl ReceiveQueue {
         };
         let mut bad = null_mut();
         // SAFETY: a live queue; the chain and its buffers by the caller's promise.
-        check(unsafe { post(self.queue, first, &mut bad) })
+        check(unsafe { post(self.queue.as_ptr(), first, &mut bad) })
     }
 }
 
 impl Drop for ReceiveQueue {
     fn drop(&mut self) {
-        if !self.device.is_ours() || !self.is_shared() {
+        if !self.device.is_ours() {
             return;
         }
         // SAFETY: made in `new`, destroyed once; queue pairs that used it owned it and are gone.
-        unsafe { (self.device.table.ibv_destroy_srq)(self.queue) };
+        unsafe { (self.device.table.ibv_destroy_srq)(self.queue.as_ptr()) };
     }
 }
 
@@ -292,7 +273,7 @@ impl RawPair {
             qp_context: null_mut(),
             send_cq: queue,
             recv_cq: queue,
-            srq: shared.map_or(null_mut(), |shared| shared.queue),
+            srq: shared.map_or(null_mut(), |shared| shared.queue.as_ptr()),
             cap: ibv_qp_cap {
                 max_send_wr: wanted.send_queue,
                 max_recv_wr: receives,
@@ -390,33 +371,40 @@ impl Drop for RawPair {
     }
 }
 
+/// Where the receive buffers of a queue pair are posted to.
+pub enum Receives {
+    /// A queue that others use too.
+    Shared(Rc<ReceiveQueue>),
+    /// The queue pair, up to so many. What owns the buffers is kept until the queue pair is gone.
+    Own(u32, Option<Rc<dyn Any>>),
+}
+
 /// A reliable-connected queue pair.
 pub struct QueuePair {
     pair: RawPair,
-    _receive: Rc<ReceiveQueue>,
+    /// Its shared queue, or what owns its buffers.
+    _receives: Option<Rc<dyn Any>>,
     _completions: Rc<CompletionQueue>,
 }
 
 impl QueuePair {
-    /// A queue pair on these queues, which it does not leave before it is connected. `receives`: so many can be posted to it,
-    /// where `receive` is not shared.
+    /// A queue pair on these queues, which are there as long as it is.
     pub fn new(
         device: &Arc<Device>,
         completions: &Rc<CompletionQueue>,
-        receive: &Rc<ReceiveQueue>,
-        receives: u32,
+        receives: Receives,
         wanted: Caps,
     ) -> io::Result<QueuePair> {
+        let (shared, own) = match &receives {
+            Receives::Shared(queue) => (Some(&**queue), 0),
+            Receives::Own(room, _) => (None, *room),
+        };
         Ok(QueuePair {
-            pair: RawPair::new(
-                device,
-                IBV_QPT_RC,
-                completions,
-                Some(receive),
-                receives,
-                wanted,
-            )?,
-            _receive: Rc::clone(receive),
+            pair: RawPair::new(device, IBV_QPT_RC, completions, shared, own, wanted)?,
+            _receives: match receives {
+                Receives::Shared(queue) => Some(queue),
+                Receives::Own(_, buffers) => buffers,
+            },
             _completions: Rc::clone(completions),
         })
     }

@@ -27,9 +27,9 @@ pub enum Fault {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parts {
     pub port: u8,
-    /// Its completion queue, and the receive queue that its queue pairs share, or 0.
+    /// Its completion queue, and the receive queue that its queue pairs share.
     pub completions: usize,
-    pub receives: usize,
+    pub receives: Option<usize>,
 }
 
 /// What was heard of an interface and it has not handled.
@@ -67,7 +67,7 @@ impl Faults {
             (IBV_EVENT_CQ_ERR, Source::Completions(queue)) if queue == parts.completions => {
                 Some(Fault::Queue)
             }
-            (IBV_EVENT_SRQ_ERR, Source::Receives(queue)) if queue == parts.receives => {
+            (IBV_EVENT_SRQ_ERR, Source::Receives(queue)) if Some(queue) == parts.receives => {
                 Some(Fault::Queue)
             }
             _ => None,

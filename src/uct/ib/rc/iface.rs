@@ -16,7 +16,7 @@ use crate::c::*;
 use crate::sys::epoll::Epoll;
 use crate::sys::eventfd::EventFd;
 use crate::sys::random::random_bytes;
-use crate::sys::verbs::{Caps, CompletionQueue, Completions, QueuePair, ReceiveQueue};
+use crate::sys::verbs::{Caps, CompletionQueue, Completions, QueuePair, ReceiveQueue, Receives};
 use crate::ucs::config::{AUTO, Config};
 use crate::ucs::keyed_hash::HashKey;
 use crate::ucs::sync::{AtomicBool, Ordering};
@@ -170,9 +170,11 @@ impl RcIface {
         let queue = CompletionQueue::new(&domain.device, room as usize)
             .map_err(|e| cannot("completion queue", e))?;
         let receive = match is_shared {
-            true => ReceiveQueue::new(&domain.device, receive_queue)
-                .map_err(|e| cannot("shared receive queue", e))?,
-            false => ReceiveQueue::none(&domain.device, None),
+            true => Some(
+                ReceiveQueue::new(&domain.device, receive_queue)
+                    .map_err(|e| cannot("shared receive queue", e))?,
+            ),
+            false => None,
         };
         let wanted = Caps {
             // One more, for the end of all transfers.
@@ -181,7 +183,11 @@ impl RcIface {
             inline: settings.inline,
         };
         // What the device gives is known only from a queue pair.
-        let probe = QueuePair::new(&domain.device, &queue, &receive, 1, wanted)
+        let receives = match &receive {
+            Some(shared) => Receives::Shared(Rc::clone(shared)),
+            None => Receives::Own(1, None),
+        };
+        let probe = QueuePair::new(&domain.device, &queue, receives, wanted)
             .map_err(|e| cannot("queue pair", e))?;
         let caps = Caps {
             send_sges: probe.caps().send_sges.min(MAX_SGES as u32),
@@ -219,7 +225,7 @@ impl RcIface {
         let parts = Parts {
             port: port.number,
             completions: queue.id(),
-            receives: receive.id(),
+            receives: receive.as_ref().map(|queue| queue.id()),
         };
         let faults = domain.watch.listen(parts, &attention);
         let tl = RcIface {
@@ -298,11 +304,10 @@ impl RcIface {
 
     /// A queue pair, ready to be connected.
     pub fn new_conn(&self, is_passive: bool) -> Result<Rc<Conn>> {
-        let is_shared = self.rx.queue().is_shared();
-        if is_shared {
-            self.rx.start();
-        } else {
-            self.check_room(is_passive)?;
+        let shared = self.rx.queue();
+        match shared {
+            Some(_) => self.rx.start(),
+            None => self.check_room(is_passive)?,
         }
         let wanted = if is_passive {
             PASSIVE
@@ -317,13 +322,15 @@ impl RcIface {
             send_queue: wanted.send_queue + 1,
             ..wanted
         };
-        let own = (!is_shared).then(|| Rc::new(OwnReceives::new()));
-        let receive = match &own {
-            Some(own) => ReceiveQueue::none(&self.domain.device, Some(Rc::clone(own) as _)),
-            None => Rc::clone(self.rx.queue()),
+        let (receives, own) = match shared {
+            Some(queue) => (Receives::Shared(Rc::clone(queue)), None),
+            None => {
+                let own = Rc::new(OwnReceives::new());
+                let kept = Some(Rc::clone(&own) as _);
+                (Receives::Own(own::BUFFERS, kept), Some(own))
+            }
         };
-        let device = &self.domain.device;
-        let pair = QueuePair::new(device, &self.queue, &receive, own::BUFFERS, with_end);
+        let pair = QueuePair::new(&self.domain.device, &self.queue, receives, with_end);
         let failed = |e| {
             let why = cannot("queue pair", e);
             ucs_error!("rc_verbs: {}: {why}", self.domain.name);

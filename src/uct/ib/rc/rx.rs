@@ -28,7 +28,8 @@ const BATCH: u32 = ops::RECEIVES as u32;
 const CHUNK: usize = 64;
 
 pub struct Rx {
-    queue: Rc<ReceiveQueue>,
+    /// `None`: each connection has a queue of its own, and nothing is handed in here.
+    queue: Option<Rc<ReceiveQueue>>,
     pool: DescPool,
     /// Bytes of a message, the header included.
     segment: usize,
@@ -66,7 +67,7 @@ pub fn post_one(pair: &QueuePair, receive: &Receive) -> bool {
 }
 
 impl Rx {
-    pub fn new(queue: Rc<ReceiveQueue>, pool: DescPool, segment: usize, limit: u32) -> Rx {
+    pub fn new(queue: Option<Rc<ReceiveQueue>>, pool: DescPool, segment: usize, limit: u32) -> Rx {
         let at_once = (limit / 2).clamp(1, BATCH);
         Rx {
             queue,
@@ -96,8 +97,8 @@ impl Rx {
         self.pool.get_registered().map(Desc::own)
     }
 
-    pub fn queue(&self) -> &Rc<ReceiveQueue> {
-        &self.queue
+    pub fn queue(&self) -> Option<&Rc<ReceiveQueue>> {
+        self.queue.as_ref()
     }
 
     /// Posts the first buffers, if that was not done.
@@ -208,11 +209,11 @@ impl Rx {
     fn post(&self) -> bool {
         let chain = self.batch.replace(null_mut());
         let count = self.at_once - self.missing.replace(self.at_once);
-        if count == 0 {
+        let Some(queue) = self.queue.as_ref().filter(|_| count != 0) else {
             return true;
-        }
+        };
         // SAFETY: a chain of requests; the buffers are registered, and kept until they complete or the queue is gone.
-        match unsafe { self.queue.post(chain) } {
+        match unsafe { queue.post(chain) } {
             Ok(()) => {
                 let ever = self.posted_ever.get();
                 self.posted_ever.set(ever.wrapping_add(count));

@@ -177,7 +177,7 @@ impl Engine {
         let stands_on = events::Parts {
             port: parts.port.number,
             completions: parts.queue.id(),
-            receives: 0,
+            receives: None,
         };
         let faults = parts.domain.watch.listen(stands_on, &attention);
         Engine {
