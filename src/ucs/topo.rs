@@ -230,20 +230,24 @@ pub fn link_bandwidth(folder: &Path) -> f64 {
     bandwidth().filter(|b| *b > 0.0).unwrap_or(f64::INFINITY)
 }
 
-/// The PCI function under a network interface; `UNKNOWN` for one that is not on PCI.
-pub fn of_net_interface(interface: &str) -> SysDevice {
-    if interface.contains('/') {
-        return UNKNOWN;
-    }
-    let link = Path::new("/sys/class/net").join(interface).join("device");
-    let Ok(path) = fs::canonicalize(link) else {
-        return UNKNOWN;
-    };
-    // Virtual functions and the like hang below the PCI function.
-    path.ancestors()
-        .filter_map(|p| p.file_name()?.to_str()?.parse().ok())
-        .next()
-        .map_or(UNKNOWN, find_by_bus_id)
+/// The PCI function under a device of a class of sysfs, which is named like it with this priority, and its link's bytes a second.
+/// `None` for one that is not on PCI.
+pub fn of_class(class: &str, name: &str, priority: u32) -> Option<(SysDevice, f64)> {
+    let link = Path::new("/sys/class")
+        .join(class)
+        .join(name)
+        .join("device");
+    let path = fs::canonicalize(link).ok()?;
+    // Subfunctions and the like hang below the PCI function.
+    let functions = path.ancestors().filter_map(|folder| {
+        let id: BusId = folder.file_name()?.to_str()?.parse().ok()?;
+        Some((folder, id))
+    });
+    let (folder, id) = functions.into_iter().next()?;
+    let device = find(id, None)?;
+    // It was just found.
+    let _ = change(device, |device| device.set_name(name, priority));
+    Some((device, link_bandwidth(folder)))
 }
 
 /// How far apart two devices are; `None` when a number is neither a device nor `UNKNOWN`.

@@ -10,6 +10,7 @@ use ferrucx::c::*;
 use ferrucx::sys::verbs::{
     Access, Caps, CompletionQueue, Completions, Device, QueuePair, Receives, Region, Route,
 };
+use ferrucx::ucs::topo;
 use ferrucx::uct::ib::wire::{DeviceAddr, EpAddr, Link};
 use std::ptr::{null, null_mut};
 use std::rc::Rc;
@@ -506,6 +507,37 @@ fn peers_without_a_route_are_not_reached() {
         let mode = std::env::var("UCX_IB_ROCE_REACHABILITY_MODE");
         assert_eq!(a.reaches(&device, &face), mode.is_ok());
     });
+}
+
+/// A device on PCI (`FAKE_PCI=1`: one lane of 5 GT/s) is a system device with its name, and its link bounds the bandwidth.
+#[test]
+fn a_device_on_pci_is_a_system_device() {
+    let a = Side::open(&RC, Options::default());
+    let (mut list, mut count) = (null_mut(), 0);
+    // SAFETY: an open domain and writable results; the list is released after its last use.
+    let devices: Vec<_> = unsafe {
+        let status = md::uct_md_query_tl_resources(a.md, &mut list, &mut count);
+        assert_eq!(status, UCS_OK);
+        let devices = (0..count as usize).map(|i| (*list.add(i)).sys_device);
+        let devices = devices.collect();
+        md::uct_release_tl_resource_list(list);
+        devices
+    };
+    assert!(!devices.is_empty());
+    let is_on_pci = std::env::var_os("FAKE_PCI").is_some();
+    for device in devices {
+        let found = topo::look(device, |d| {
+            let name = d.name().to_str().unwrap().to_owned();
+            (name, d.bus_id().to_string(), d.numa_node())
+        });
+        let wanted = ("fake0".to_owned(), "0000:aa:01.0".to_owned(), Some(0));
+        assert_eq!(found, is_on_pci.then_some(wanted));
+    }
+    let bandwidth = a.attr.bandwidth.shared;
+    match is_on_pci {
+        true => assert_eq!(bandwidth, 5e9 / 8.0 * 0.8),
+        false => assert!(bandwidth > 5e9 / 8.0),
+    }
 }
 
 /// A registration that fails (`FAKE_VERBS=fail_reg=1`) is a status, and the next works.

@@ -12,7 +12,7 @@ use crate::c::verbs::{IBV_ATOMIC_NONE, ibv_device_attr};
 use crate::c::*;
 use crate::sys::verbs::{self, Access, Device, Region};
 use crate::ucs::config::{AUTO, Config, Table, Ternary, var};
-use crate::ucs::{Failure, Result, Status};
+use crate::ucs::{Failure, Result, Status, topo};
 use crate::uct::api::{
     Component, Device as TlDevice, Md, MdAttr, PackedKey, Transport, UnpackedKey, Unusable,
 };
@@ -35,6 +35,8 @@ pub struct Domain {
     pub name: String,
     pub limits: ibv_device_attr,
     pub watch: Watch,
+    /// Where it is on PCI, and the bytes a second that its link there takes.
+    place: Option<(ucs_sys_device_t, f64)>,
     /// Which address of a port to use, where the user chose.
     gid_index: Option<usize>,
     /// The subnet of the InfiniBand ports that are used.
@@ -62,6 +64,9 @@ fn is_only_by_name(config: &Config) -> bool {
 }
 
 const HOST: u64 = 1 << UCS_MEMORY_TYPE_HOST;
+
+/// Above the names that network interfaces give to their PCI functions.
+const NAME_PRIORITY: u32 = 10;
 
 /// The devices that this process may open, as they were when it first asked.
 fn names() -> &'static [String] {
@@ -126,6 +131,7 @@ impl Component for IbComponent {
                 name: name.to_owned(),
                 limits,
                 watch,
+                place: topo::of_class("infiniband", name, NAME_PRIORITY),
                 gid_index: Some(config.ulong(var!(config::MD, "GID_INDEX")))
                     .filter(|&index| index != AUTO),
                 subnet,
@@ -158,12 +164,22 @@ impl Component for IbComponent {
 impl Domain {
     fn port(&self, number: u8, subnets: &Subnets) -> core::result::Result<Port, String> {
         let choice = (self.gid_index, self.subnet);
-        Port::look(&self.device, &self.name, number, choice, subnets)
+        let mut port = Port::look(&self.device, &self.name, number, choice, subnets)?;
+        if let Some((_, link)) = self.place {
+            port.link = link;
+        }
+        Ok(port)
     }
 
     /// Whether the device has 64-bit atomics.
     pub fn has_atomics(&self) -> bool {
         self.limits.atomic_cap != IBV_ATOMIC_NONE
+    }
+
+    /// The system device, as lists of resources name it.
+    fn system_device(&self) -> ucs_sys_device_t {
+        self.place
+            .map_or(UCS_SYS_DEVICE_ID_UNKNOWN, |(device, _)| device)
     }
 
     /// Registers memory of the library's own, that the device alone writes.
@@ -258,7 +274,7 @@ impl Domain {
                 Ok(_) => found.push(TlDevice {
                     name,
                     kind: UCT_DEVICE_TYPE_NET,
-                    sys_device: UCS_SYS_DEVICE_ID_UNKNOWN,
+                    sys_device: self.system_device(),
                 }),
                 Err(why) => {
                     unusable = format!("{name}: {why}");

@@ -21,8 +21,9 @@ pub struct Port {
     pub address: DeviceAddr,
     pub gid_index: u8,
     pub max_message: usize,
-    /// Bytes a second on the wire.
-    pub speed: f64,
+    /// Bytes a second on the wire, and on the device's link to the machine.
+    speed: f64,
+    pub link: f64,
     partitions: u16,
     /// The network interface of the address.
     interface: Option<String>,
@@ -124,6 +125,7 @@ impl Port {
             gid_index: index as u8,
             max_message: attr.max_msg_sz as usize,
             speed: speed(attr.active_width, attr.active_speed),
+            link: f64::INFINITY,
             partitions: attr.pkey_tbl_len,
             interface: interface_of(name, number, index).filter(|_| ethernet),
         };
@@ -255,7 +257,7 @@ impl Port {
         path.mtu.map_or(both, |mtu| mtu.min(both))
     }
 
-    /// Bytes a second of payload in full packets.
+    /// Bytes a second of payload in full packets, as far as the device's link takes them.
     pub fn bandwidth(&self) -> f64 {
         let mtu = f64::from(128u32 << self.address.mtu);
         // Headers and checksums of a write's packet, as the specifications have them.
@@ -264,7 +266,7 @@ impl Port {
             Link::RoceV1 => 26.0 + 40.0 + 12.0 + 16.0 + 4.0,
             Link::RoceV2 => 26.0 + 20.0 + 8.0 + 12.0 + 16.0 + 4.0,
         };
-        self.speed * mtu / (mtu + extra)
+        (self.speed * mtu / (mtu + extra)).min(self.link)
     }
 
     /// Seconds from one adapter to another, about; used to choose between transports, so only ratios matter.
@@ -384,6 +386,7 @@ mod tests {
             gid_index: 0,
             max_message: 1 << 30,
             speed: 1e9,
+            link: f64::INFINITY,
             partitions: 1,
             interface: None,
         }
