@@ -5,7 +5,7 @@ mod c_assertions;
 
 use ferrucx::c::verbs::{
     ALL_CONSTANTS, ALL_LAYOUTS, ibv_gid, ibv_send_wr, ibv_send_wr_atomic, ibv_send_wr_rdma,
-    ibv_send_wr_ud,
+    ibv_send_wr_ud, verbs_context_end,
 };
 use std::fmt::Write;
 use std::mem::{align_of, offset_of, size_of};
@@ -70,6 +70,23 @@ fn program(release: u32, shift: usize) -> (String, usize) {
         expect(
             format!("offsetof(struct ibv_send_wr, {member})"),
             offset as u64,
+        );
+    }
+    // It grows at its begin.
+    let end = size_of::<verbs_context_end>();
+    for (member, offset) in [
+        ("advise_mr", offset_of!(verbs_context_end, advise_mr)),
+        (
+            "query_device_ex",
+            offset_of!(verbs_context_end, query_device_ex),
+        ),
+        ("sz", offset_of!(verbs_context_end, sz)),
+    ] {
+        expect(
+            format!(
+                "offsetof(struct verbs_context, context) - offsetof(struct verbs_context, {member})"
+            ),
+            (end - offset) as u64,
         );
     }
     expect(

@@ -393,7 +393,7 @@ fn a_failure_fails_all_endpoints_of_the_interface() {
 }
 
 /// A setting of the stand-in.
-fn setting(name: &CStr) -> &'static AtomicI64 {
+pub fn setting(name: &CStr) -> &'static AtomicI64 {
     let library = c"libibverbs.so.1".as_ptr();
     let find = unsafe {
         let library = libc::dlopen(library, libc::RTLD_NOW | libc::RTLD_NOLOAD);

@@ -1,5 +1,6 @@
 //! What is particular to RDMA transports: addresses of endpoints, peers that are gone.
 
+use crate::datagrams::setting;
 use crate::endpoint::{Comp, Ep};
 use crate::pair::{connect_eps, connect_to_ep, ep_address};
 use crate::side::{Options, PATIENCE, Security, Side, Tl, watched};
@@ -14,6 +15,7 @@ use ferrucx::ucs::topo;
 use ferrucx::uct::ib::wire::{DeviceAddr, EpAddr, Link};
 use std::ptr::{null, null_mut};
 use std::rc::Rc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 pub const RC: Tl = Tl {
@@ -507,6 +509,57 @@ fn peers_without_a_route_are_not_reached() {
         let mode = std::env::var("UCX_IB_ROCE_REACHABILITY_MODE");
         assert_eq!(a.reaches(&device, &face), mode.is_ok());
     });
+}
+
+/// Memory is registered without pinning where that is asked for and the device can (`FAKE_VERBS=odp=1`), and its pages are
+/// fetched on advice, or at once with `UCX_IB_ODP_PREFETCH=y`.
+#[test]
+fn memory_that_is_not_pinned_is_fetched_on_advice() {
+    let a = Side::open(&RC, Options::default());
+    let count = |name| setting(name).load(Ordering::Relaxed);
+    let types = std::env::var("UCX_IB_ODP_MEM_TYPES");
+    let on_demand = count(c"odp") == 1 && types.as_deref() != Ok("");
+    let ahead = on_demand && std::env::var("UCX_IB_ODP_PREFETCH").is_ok();
+    // SAFETY: plain integers.
+    let mut attr: uct_md_attr_v2_t = unsafe { std::mem::zeroed() };
+    attr.field_mask = u64::from(UCT_MD_ATTR_FIELD_FLAGS | UCT_MD_ATTR_FIELD_REG_NONBLOCK_MEM_TYPES);
+    // SAFETY: an open domain and a writable struct.
+    assert_eq!(unsafe { md::uct_md_query_v2(a.md, &mut attr) }, UCS_OK);
+    assert_eq!(attr.flags & u64::from(UCT_MD_FLAG_ADVISE) != 0, on_demand);
+    assert_eq!(attr.reg_nonblock_mem_types, u64::from(on_demand));
+    let mut buffer = vec![0u8; 8192];
+    let at: *mut u8 = buffer.as_mut_ptr();
+    let writable = UCT_MD_MEM_ACCESS_LOCAL_READ | UCT_MD_MEM_ACCESS_LOCAL_WRITE;
+    for access in [writable, UCT_MD_MEM_ACCESS_LOCAL_READ] {
+        let before = [c"pinned", c"advised", c"wanted"].map(count);
+        let mut memh = null_mut();
+        let flags = access | UCT_MD_MEM_FLAG_NONBLOCK;
+        // SAFETY: live memory and a writable handle.
+        let status = unsafe { md::uct_md_mem_reg(a.md, at.cast(), 8192, flags, &mut memh) };
+        assert_eq!(status, UCS_OK);
+        let advise = |offset: usize, length: usize, advice| {
+            let part = at.wrapping_add(offset).cast();
+            // SAFETY: a registered region; the range is checked.
+            unsafe { md::uct_md_mem_advise(a.md, memh, part, length, advice) }
+        };
+        assert_eq!(advise(4096, 4096, UCT_MADV_WILLNEED), UCS_OK);
+        assert_eq!(advise(0, 8192, UCT_MADV_NORMAL), UCS_OK);
+        assert_eq!(advise(4096, 4097, UCT_MADV_WILLNEED), UCS_ERR_INVALID_PARAM);
+        assert_eq!(advise(0, 1, 77), UCS_ERR_INVALID_PARAM);
+        let after = [c"pinned", c"advised", c"wanted"].map(count);
+        let pinned = if on_demand { 0 } else { 8192 };
+        let fetched = i64::from(on_demand) * 4096 + i64::from(ahead) * 8192;
+        let calls = i64::from(on_demand) + i64::from(ahead);
+        let wanted = if access == writable { calls } else { 0 };
+        let change = [
+            after[0] - before[0],
+            after[1] - before[1],
+            after[2] - before[2],
+        ];
+        assert_eq!(change, [pinned, fetched, wanted]);
+        // SAFETY: registered above.
+        assert_eq!(unsafe { md::uct_md_mem_dereg(a.md, memh) }, UCS_OK);
+    }
 }
 
 /// A device on PCI (`FAKE_PCI=1`: one lane of 5 GT/s) is a system device with its name, and its link bounds the bandwidth.

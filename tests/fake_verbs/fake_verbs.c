@@ -25,6 +25,7 @@
  *   speed=N        the speed of its port in steps of 2.5 Gbit/s a wire, as IBV_SPEED of InfiniBand (default 32, as fake0)
  *   srq=0          a device without shared receive queues
  *   atomics=0      a device without atomics
+ *   odp=1          a device that can do without pinned memory, with a library that takes advice on it
  *   port=N         the port's state (default 4, active)
  *   gid=N          the port has only its Nth address (Ethernet: 0 and 1 are IPv6, 2 and 3 IPv4; even ones RoCE v1)
  *   drop=N, double=N, late=N
@@ -39,6 +40,7 @@
 #include <infiniband/verbs.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,7 +129,7 @@ static long ethernet, max_inline = 256, max_sge = 8, fail_reg, fail_qp, send_err
 static long only_gid = -1, drop, twice, late, seed = 1, max_reg;
 static long n_reg, n_qp, n_send, n_read, n_write, read_err, n_live, refuse, n_posted;
 static long n_devices = 1, speed = 32, n_data[2];
-static long event_kind, event_at, has_srq = 1;
+static long event_kind, event_at, has_srq = 1, odp, n_advised, n_wanted;
 static long report, n_doorbell, n_signalled, n_pinned, n_heap;
 static struct datagram *delayed;
 
@@ -141,7 +143,7 @@ long *fake_verbs_setting(const char *text)
         {"eth", &ethernet}, {"inline", &max_inline}, {"sge", &max_sge}, {"fail_reg", &fail_reg}, {"fail_qp", &fail_qp},
         {"send_err", &send_err}, {"fatal", &fatal}, {"atomics", &atomics}, {"port", &port_state},
         {"gid", &only_gid}, {"drop", &drop}, {"double", &twice}, {"late", &late}, {"seed", &seed},
-        {"max_reg", &max_reg}, {"refuse", &refuse}, {"event", &event_kind}, {"srq", &has_srq}, {"at", &event_at}, {"reg", &n_reg}, {"sent", &n_send},
+        {"max_reg", &max_reg}, {"refuse", &refuse}, {"event", &event_kind}, {"srq", &has_srq}, {"odp", &odp}, {"advised", &n_advised}, {"wanted", &n_wanted}, {"at", &event_at}, {"reg", &n_reg}, {"sent", &n_send},
         {"live", &n_live}, {"reads", &n_read}, {"writes", &n_write}, {"read_err", &read_err},
         {"devices", &n_devices}, {"speed", &speed}, {"data0", &n_data[0]}, {"data1", &n_data[1]}, {"report", &report}, {"pinned", &n_pinned}, {"heap", &n_heap},
     };
@@ -203,13 +205,13 @@ struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *address, size_t length, int a
     struct ibv_mr *mr = NULL;
     unsigned tried;
     pthread_mutex_lock(&lock);
-    if (++n_reg != fail_reg && (!max_reg || length <= (size_t)max_reg)) {
+    if (++n_reg != fail_reg && (odp || !(access & IBV_ACCESS_ON_DEMAND)) && (!max_reg || length <= (size_t)max_reg)) {
         for (tried = 0; tried < MAX_REGIONS && regions[next_region].mr; tried++) next_region = next_region % (MAX_REGIONS - 1) + 1;
         if (tried < MAX_REGIONS && (mr = calloc(1, sizeof *mr))) {
             struct region *region = &regions[next_region];
             *region = (struct region){mr, access, region->generation + 1};
             n_live++;
-            n_pinned += length;
+            if (!(access & IBV_ACCESS_ON_DEMAND)) n_pinned += length;
             mr->context = pd->context;
             mr->pd = pd;
             mr->addr = address;
@@ -228,10 +230,25 @@ int ibv_dereg_mr(struct ibv_mr *mr)
     pthread_mutex_lock(&lock);
     regions[mr->lkey >> 8].mr = NULL;
     n_live--;
-    n_pinned -= mr->length;
+    if (!(regions[mr->lkey >> 8].access & IBV_ACCESS_ON_DEMAND)) n_pinned -= mr->length;
     pthread_mutex_unlock(&lock);
     free(mr);
     return 0;
+}
+
+static int advise(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags, struct ibv_sge *list, uint32_t count)
+{
+    uint32_t i;
+    int wrong = flags != 0 || (advice != IBV_ADVISE_MR_ADVICE_PREFETCH && advice != IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE);
+    pthread_mutex_lock(&lock);
+    for (i = 0; i < count; i++) {
+        unsigned access = IBV_ACCESS_ON_DEMAND | (advice == IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE ? IBV_ACCESS_LOCAL_WRITE : 0);
+        wrong |= !allowed(pd->context, list[i].lkey, list[i].addr, list[i].length, access);
+        n_advised += wrong ? 0 : list[i].length;
+        n_wanted += wrong ? 0 : advice == IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE;
+    }
+    pthread_mutex_unlock(&lock);
+    return wrong ? EINVAL : 0;
 }
 
 /* ---- completions */
@@ -678,10 +695,30 @@ struct ibv_device **ibv_get_device_list(int *count)
 
 void ibv_free_device_list(struct ibv_device **all) { (void)all; }
 
+static int query_device_ex(struct ibv_context *context, const struct ibv_query_device_ex_input *input, struct ibv_device_attr_ex *attr,
+                           size_t size)
+{
+    uint32_t all = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ;
+    /* As real ones: what the caller has room for is filled. */
+    if (input || size < offsetof(struct ibv_device_attr_ex, completion_timestamp_mask)) return EINVAL;
+    memset(attr, 0, size);
+    attr->odp_caps.general_caps = IBV_ODP_SUPPORT;
+    attr->odp_caps.per_transport_caps.rc_odp_caps = all;
+    attr->odp_caps.per_transport_caps.ud_odp_caps = IBV_ODP_SUPPORT_SEND;
+    return ibv_query_device(context, &attr->orig_attr);
+}
+
 struct ibv_context *ibv_open_device(struct ibv_device *opened)
 {
-    struct ibv_context *context = calloc(1, sizeof *context);
+    struct verbs_context *extended = calloc(1, sizeof *extended);
+    struct ibv_context *context = &extended->context;
     unsigned i;
+    if (odp) {
+        context->abi_compat = __VERBS_ABI_IS_EXTENDED;
+        extended->sz = sizeof *extended;
+        extended->query_device_ex = query_device_ex;
+        extended->advise_mr = advise;
+    }
     context->device = opened;
     context->async_fd = eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC);
     context->cmd_fd = -1;
@@ -708,7 +745,7 @@ int ibv_close_device(struct ibv_context *context)
     contexts[i] = NULL;
     pthread_mutex_unlock(&lock);
     close(context->async_fd);
-    free(context);
+    free((char *)context - offsetof(struct verbs_context, context));
     return 0;
 }
 

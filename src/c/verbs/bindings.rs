@@ -4,6 +4,7 @@
 
 use super::*;
 use core::ffi::{c_char, c_int, c_void};
+use core::mem::offset_of;
 use libc::sockaddr;
 
 /// The package's type for one of ours.
@@ -67,13 +68,19 @@ const _: () = {
     assert!(size_of::<ibv_event_type>() == size_of::<rdma_sys::ibv_event_type>());
     assert!(size_of::<PortRoom>() >= size_of::<rdma_sys::ibv_port_attr>());
     assert!(size_of::<ibv_send_wr_to>() == size_of::<rdma_sys::wr_t>());
+    let context = offset_of!(rdma_sys::verbs_context, context);
+    let before = size_of::<verbs_context_end>();
+    assert!(context - offset_of!(rdma_sys::verbs_context, advise_mr) == before);
+    let query = before - offset_of!(verbs_context_end, query_device_ex);
+    assert!(context - offset_of!(rdma_sys::verbs_context, query_device_ex) == query);
+    let size = before - offset_of!(verbs_context_end, sz);
+    assert!(context - offset_of!(rdma_sys::verbs_context, sz) == size);
 };
 
 /// Members of the structs that a union has.
 macro_rules! members {
     ($($ours:ident = $theirs:ident: $($field:ident)*;)*) => {
         const _: () = {
-            use core::mem::offset_of;
             $(
                 assert!(size_of::<$ours>() == size_of::<rdma_sys::$theirs>());
                 $(assert!(offset_of!($ours, $field) == offset_of!(rdma_sys::$theirs, $field));)*
@@ -127,7 +134,10 @@ compare! {
             RDMA_CM_EVENT_DEVICE_REMOVAL RDMA_CM_EVENT_ADDR_CHANGE RDMA_CM_EVENT_TIMEWAIT_EXIT;
     }
     flags {
-        ibv_access_flags: IBV_ACCESS_LOCAL_WRITE IBV_ACCESS_REMOTE_WRITE IBV_ACCESS_REMOTE_READ IBV_ACCESS_REMOTE_ATOMIC;
+        ibv_access_flags: IBV_ACCESS_LOCAL_WRITE IBV_ACCESS_REMOTE_WRITE IBV_ACCESS_REMOTE_READ IBV_ACCESS_REMOTE_ATOMIC
+            IBV_ACCESS_ON_DEMAND;
+        ibv_odp_general_caps: IBV_ODP_SUPPORT;
+        ibv_odp_transport_cap_bits: IBV_ODP_SUPPORT_SEND IBV_ODP_SUPPORT_WRITE IBV_ODP_SUPPORT_READ;
         ibv_qp_attr_mask: IBV_QP_STATE IBV_QP_ACCESS_FLAGS IBV_QP_PKEY_INDEX IBV_QP_PORT IBV_QP_QKEY IBV_QP_AV IBV_QP_PATH_MTU
             IBV_QP_TIMEOUT IBV_QP_RETRY_CNT IBV_QP_RNR_RETRY IBV_QP_RQ_PSN IBV_QP_MAX_QP_RD_ATOMIC IBV_QP_MIN_RNR_TIMER
             IBV_QP_SQ_PSN IBV_QP_MAX_DEST_RD_ATOMIC IBV_QP_DEST_QPN;
@@ -135,7 +145,8 @@ compare! {
         ibv_wc_flags: IBV_WC_GRH;
     }
     alone { IBV_FORK_UNNEEDED }
-    // Of enums without a name, which the package leaves out.
+    // Macros, and values of enums without a name, which the package leaves out.
     unknown { IBV_LINK_LAYER_UNSPECIFIED IBV_LINK_LAYER_INFINIBAND IBV_LINK_LAYER_ETHERNET RDMA_OPTION_ID
-        RDMA_OPTION_ID_REUSEADDR }
+        RDMA_OPTION_ID_REUSEADDR
+        IBV_ADVISE_MR_ADVICE_PREFETCH IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE }
 }

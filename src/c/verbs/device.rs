@@ -1,7 +1,8 @@
 //! `infiniband/verbs.h`: devices, ports, addresses, memory regions and asynchronous events.
 
-use super::queue::{ibv_cq, ibv_qp, ibv_recv_wr, ibv_send_wr, ibv_srq, ibv_wc};
+use super::queue::{ibv_cq, ibv_qp, ibv_recv_wr, ibv_send_wr, ibv_sge, ibv_srq, ibv_wc};
 use core::ffi::{c_char, c_int, c_uint, c_void};
+use libc::pthread_mutex_t;
 
 opaque! {
     /// A protection domain.
@@ -68,12 +69,15 @@ layouts! { DEVICE_LAYOUTS:
     }
 
     /// An open device.
-    prefix struct ibv_context {
+    whole struct ibv_context {
         device: *mut ibv_device,
         ops: ibv_context_ops,
         cmd_fd: c_int,
         async_fd: c_int,
         num_comp_vectors: c_int,
+        mutex: pthread_mutex_t,
+        /// All ones: a `verbs_context` ends with it.
+        abi_compat: *mut c_void,
     }
 
     whole struct ibv_device_attr {
@@ -117,6 +121,20 @@ layouts! { DEVICE_LAYOUTS:
         max_pkeys: u16,
         local_ca_ack_delay: u8,
         phys_port_cnt: u8,
+    }
+
+    /// What can be done with memory that is not pinned.
+    whole struct ibv_odp_caps {
+        general_caps: u64,
+        /// By connected queue pairs, unreliable ones and datagrams.
+        per_transport_caps: [u32; 3],
+    }
+
+    /// The library is told how much of it there is.
+    prefix struct ibv_device_attr_ex {
+        orig_attr: ibv_device_attr,
+        comp_mask: u32,
+        odp_caps: ibv_odp_caps,
     }
 
     /// The library fills what its release knows; `PortRoom` has room for more.
@@ -180,6 +198,25 @@ layouts! { DEVICE_LAYOUTS:
     }
 }
 
+/// What stands right before an `ibv_context`, as far as it is known here: `verbs_context` grows at its begin.
+#[repr(C)]
+pub struct verbs_context_end {
+    pub advise_mr:
+        Option<unsafe extern "C" fn(*mut ibv_pd, c_uint, u32, *mut ibv_sge, u32) -> c_int>,
+    _from_alloc_null_mr: [Unused; 25],
+    pub query_device_ex: Option<
+        unsafe extern "C" fn(
+            *mut ibv_context,
+            *const c_void,
+            *mut ibv_device_attr_ex,
+            usize,
+        ) -> c_int,
+    >,
+    _from_destroy_flow: [Unused; 11],
+    /// Bytes of the whole `verbs_context`.
+    pub sz: usize,
+}
+
 /// A global address of a port. Aligned as C's union, which has 64-bit members.
 #[repr(C, align(8))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -219,6 +256,13 @@ constants! { DEVICE_CONSTANTS:
     IBV_ACCESS_REMOTE_WRITE: c_int = 2,
     IBV_ACCESS_REMOTE_READ: c_int = 4,
     IBV_ACCESS_REMOTE_ATOMIC: c_int = 8,
+    IBV_ACCESS_ON_DEMAND: c_int = 64,
+    IBV_ODP_SUPPORT: u64 = 1,
+    IBV_ODP_SUPPORT_SEND: u32 = 1,
+    IBV_ODP_SUPPORT_WRITE: u32 = 4,
+    IBV_ODP_SUPPORT_READ: u32 = 8,
+    IBV_ADVISE_MR_ADVICE_PREFETCH: c_uint = 0,
+    IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE: c_uint = 1,
     IBV_EVENT_CQ_ERR: c_uint = 0,
     IBV_EVENT_QP_FATAL: c_uint = 1,
     IBV_EVENT_QP_REQ_ERR: c_uint = 2,

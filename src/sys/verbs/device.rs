@@ -4,6 +4,7 @@ use super::table::{Table, table};
 use crate::c::verbs::*;
 use crate::sys::fork::Stamp;
 use core::ffi::{CStr, c_char, c_int, c_void};
+use core::mem::offset_of;
 use core::ptr::{NonNull, null_mut};
 use std::ffi::CString;
 use std::io;
@@ -25,6 +26,8 @@ unsafe impl Send for Device {}
 // SAFETY: as above.
 unsafe impl Sync for Device {}
 
+type AdviseMemory = unsafe extern "C" fn(*mut ibv_pd, u32, u32, *mut ibv_sge, u32) -> c_int;
+
 /// A port's attributes and link layer.
 pub type Port = ibv_port_attr;
 
@@ -35,6 +38,8 @@ pub struct Access {
     pub remote_read: bool,
     pub remote_write: bool,
     pub remote_atomic: bool,
+    /// Pages are fetched when the device needs them, and not pinned.
+    pub on_demand: bool,
 }
 
 /// An asynchronous event of a device.
@@ -271,6 +276,62 @@ impl Device {
         Ok(attr)
     }
 
+    /// The functions that newer releases of the library have beside `ops`.
+    fn extended(&self) -> Option<NonNull<verbs_context_end>> {
+        // SAFETY: an open context.
+        let is_extended = unsafe { self.context.as_ref() }.abi_compat as usize == usize::MAX;
+        // SAFETY: then it is the end of a struct that has these before it, or fewer: its size says so.
+        is_extended.then(|| unsafe { self.context.cast::<verbs_context_end>().sub(1) })
+    }
+
+    /// Whether the member of `extended` at this offset is there.
+    fn has(end: NonNull<verbs_context_end>, offset: usize) -> bool {
+        let at = end
+            .as_ptr()
+            .wrapping_byte_add(offset_of!(verbs_context_end, sz));
+        // SAFETY: the size is the first member of all.
+        let size = unsafe { at.cast::<usize>().read() };
+        size >= size_of::<verbs_context_end>() - offset + size_of::<ibv_context>()
+    }
+
+    /// Whether memory that is not pinned can be sent, read and written by queue pairs of both kinds.
+    pub fn pages_on_demand(&self) -> bool {
+        let query = self
+            .extended()
+            .filter(|end| Device::has(*end, offset_of!(verbs_context_end, query_device_ex)));
+        // SAFETY: the member is there.
+        let query =
+            query.and_then(|end| unsafe { (&raw const (*end.as_ptr()).query_device_ex).read() });
+        let Some(query) = query else {
+            return false;
+        };
+        // SAFETY: plain integers; all zeros is a value.
+        let mut attr: ibv_device_attr_ex = unsafe { core::mem::zeroed() };
+        let len = size_of::<ibv_device_attr_ex>();
+        // SAFETY: an open context, no input, and a writable struct of that length.
+        if unsafe { query(self.context(), core::ptr::null(), &mut attr, len) } != 0 {
+            return false;
+        }
+        let [connected, _, datagrams] = attr.odp_caps.per_transport_caps;
+        let all = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ;
+        attr.odp_caps.general_caps & IBV_ODP_SUPPORT != 0
+            && connected & all == all
+            && datagrams & IBV_ODP_SUPPORT_SEND != 0
+    }
+
+    /// Whether `Region::prefetch` may be used.
+    pub fn takes_advice(&self) -> bool {
+        self.advise().is_some()
+    }
+
+    fn advise(&self) -> Option<AdviseMemory> {
+        let end = self
+            .extended()
+            .filter(|end| Device::has(*end, offset_of!(verbs_context_end, advise_mr)))?;
+        // SAFETY: the member is there.
+        unsafe { (&raw const (*end.as_ptr()).advise_mr).read() }
+    }
+
     pub fn port(&self, port: u8) -> io::Result<Port> {
         // SAFETY: plain integers; all zeros is a value.
         let mut room: PortRoom = unsafe { core::mem::zeroed() };
@@ -369,7 +430,8 @@ impl Device {
         let flags = flag(local, IBV_ACCESS_LOCAL_WRITE)
             | flag(access.remote_read, IBV_ACCESS_REMOTE_READ)
             | flag(access.remote_write, IBV_ACCESS_REMOTE_WRITE)
-            | flag(access.remote_atomic, IBV_ACCESS_REMOTE_ATOMIC);
+            | flag(access.remote_atomic, IBV_ACCESS_REMOTE_ATOMIC)
+            | flag(access.on_demand, IBV_ACCESS_ON_DEMAND);
         // SAFETY: an open domain; the kernel checks the range.
         let region = unsafe {
             (self.table.ibv_reg_mr)(self.domain(), address as *mut c_void, length, flags)
@@ -379,6 +441,8 @@ impl Device {
             // SAFETY: just made; the library does not change it.
             local_key: unsafe { region.as_ref().lkey },
             region,
+            on_demand: access.on_demand,
+            writable: local,
             device: Arc::clone(self),
         })
     }
@@ -455,6 +519,8 @@ impl Drop for Device {
 pub struct Region {
     region: NonNull<ibv_mr>,
     local_key: u32,
+    on_demand: bool,
+    writable: bool,
     device: Arc<Device>,
 }
 
@@ -468,6 +534,40 @@ impl Region {
     #[inline(always)]
     pub fn local_key(&self) -> u32 {
         self.local_key
+    }
+
+    /// Whether its pages are fetched when the device needs them.
+    pub fn is_on_demand(&self) -> bool {
+        self.on_demand
+    }
+
+    /// Whether it has this range.
+    pub fn contains(&self, address: usize, length: usize) -> bool {
+        // SAFETY: alive until dropped; the library does not change it.
+        let region = unsafe { self.region.as_ref() };
+        let offset = address.wrapping_sub(region.addr as usize);
+        offset <= region.length && length <= region.length - offset
+    }
+
+    /// Fetches the pages of a range of it that are not there, for the device.
+    pub fn prefetch(&self, address: usize, length: usize) -> io::Result<()> {
+        // What one entry of the list can have, in whole pages.
+        const MOST: usize = 1 << 30;
+        let advise = self.device.advise().ok_or(io::ErrorKind::Unsupported)?;
+        let advice = match self.writable {
+            true => IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE,
+            false => IBV_ADVISE_MR_ADVICE_PREFETCH,
+        };
+        for done in (0..length).step_by(MOST) {
+            let mut part = ibv_sge {
+                addr: (address + done) as u64,
+                length: (length - done).min(MOST) as u32,
+                lkey: self.local_key,
+            };
+            // SAFETY: an open domain and one entry; the kernel checks the range.
+            check(unsafe { advise(self.device.domain(), advice, 0, &mut part, 1) })?;
+        }
+        Ok(())
     }
 
     /// What work requests of peers name it by.

@@ -55,12 +55,11 @@ pub static MD: Table = Table {
             "The Ethernet has pause frames.",
             "nothing is chosen by it",
         ),
-        Row::without_effect(
+        Row::new(
             "ODP_PREFETCH",
             "n",
-            &Kind::Bool,
+            Kind::Bool,
             "Fetch the pages of memory that is not pinned when it is registered.",
-            "memory is pinned",
         ),
         Row::without_effect(
             "DEVICE_SPECS",
@@ -174,12 +173,11 @@ pub static MD: Table = Table {
             "Keys for memory of other virtual machines.",
             "it is for adapters that are driven without libibverbs",
         ),
-        Row::without_effect(
+        Row::new(
             "ODP_MEM_TYPES",
             "host",
-            &Kind::Bitmap(&memtype::NAMES),
-            "Types of memory that may be registered without pinning.",
-            "memory is pinned",
+            Kind::Bitmap(&memtype::NAMES),
+            "Types of memory that are registered without pinning where that is asked for and the device can.",
         ),
         Row::without_effect(
             "DIRECT_NIC",

@@ -46,6 +46,10 @@ pub struct Domain {
 struct IbMd {
     domain: Arc<Domain>,
     reg_cost: (f64, f64),
+    /// Types of memory that need not be pinned.
+    on_demand_types: u64,
+    /// Fetch the pages of such memory as it is registered.
+    prefetches: bool,
 }
 
 struct RcTransport;
@@ -121,6 +125,10 @@ impl Component for IbComponent {
             Status::from(e)
         })?;
         let subnet = subnet_prefix(config.str(var!(config::MD, "SUBNET_PREFIX")))?;
+        let on_demand_types = match device.pages_on_demand() {
+            true => HOST & config.bitmap(var!(config::MD, "ODP_MEM_TYPES")),
+            false => 0,
+        };
         let watch = match config.bool(var!(config::MD, "ASYNC_EVENTS")) {
             true => Watch::start(&device, name)?,
             false => Watch::none(),
@@ -140,6 +148,8 @@ impl Component for IbComponent {
                 config.time(var!(config::MD, "MEM_REG_OVERHEAD")),
                 config.time(var!(config::MD, "MEM_REG_GROWTH")),
             ),
+            on_demand_types,
+            prefetches: config.bool(var!(config::MD, "ODP_PREFETCH")),
         }))
     }
 
@@ -215,8 +225,13 @@ impl Md for IbMd {
     type Memory = Region;
 
     fn attr(&self) -> MdAttr {
+        let takes_advice = self.on_demand_types != 0 && self.domain.device.takes_advice();
+        let advice = if takes_advice { UCT_MD_FLAG_ADVISE } else { 0 };
         MdAttr {
-            flags: u64::from(UCT_MD_FLAG_REG | UCT_MD_FLAG_NEED_MEMH | UCT_MD_FLAG_NEED_RKEY),
+            flags: u64::from(
+                UCT_MD_FLAG_REG | UCT_MD_FLAG_NEED_MEMH | UCT_MD_FLAG_NEED_RKEY | advice,
+            ),
+            reg_nonblock_mem_types: self.on_demand_types,
             max_reg: usize::try_from(self.domain.limits.max_mr_size).unwrap_or(usize::MAX),
             reg_mem_types: HOST,
             cache_mem_types: HOST,
@@ -233,9 +248,10 @@ impl Md for IbMd {
             remote_read: asks(UCT_MD_MEM_ACCESS_REMOTE_GET),
             remote_write: asks(UCT_MD_MEM_ACCESS_REMOTE_PUT),
             remote_atomic: asks(UCT_MD_MEM_ACCESS_REMOTE_ATOMIC) && self.domain.has_atomics(),
+            on_demand: asks(UCT_MD_MEM_FLAG_NONBLOCK) && self.on_demand_types & HOST != 0,
         };
         let at = address as usize;
-        match asks(UCT_MD_MEM_FLAG_HIDE_ERRORS) {
+        let region = match asks(UCT_MD_MEM_FLAG_HIDE_ERRORS) {
             true => self
                 .domain
                 .device
@@ -245,12 +261,46 @@ impl Md for IbMd {
                     Status::from(e)
                 }),
             false => self.domain.register(at, length, access),
+        }?;
+        if region.is_on_demand() && self.prefetches {
+            // Without it the pages come when the device needs them.
+            if let Err(e) = region.prefetch(at, length) {
+                ucs_debug!(
+                    "{}: {length} bytes are not fetched ahead: {e}",
+                    self.domain.name
+                );
+            }
         }
+        Ok(region)
     }
 
     /// The device forgets it with the region.
     fn mem_dereg(&self, _memory: Region) -> Result<()> {
         Ok(())
+    }
+
+    /// Memory that is pinned is there.
+    fn mem_advise(
+        &self,
+        region: &Region,
+        address: *mut c_void,
+        length: usize,
+        advice: uct_mem_advice_t,
+    ) -> Result<()> {
+        let at = address as usize;
+        if !region.contains(at, length) {
+            ucs_error!(
+                "{}: {length} bytes at {at:#x} are outside the region",
+                self.domain.name
+            );
+            return Err(Status::INVALID_PARAM);
+        }
+        match advice {
+            UCT_MADV_NORMAL => Ok(()),
+            UCT_MADV_WILLNEED if region.is_on_demand() => Ok(region.prefetch(at, length)?),
+            UCT_MADV_WILLNEED => Ok(()),
+            _ => Err(Status::INVALID_PARAM),
+        }
     }
 
     fn mkey_pack(&self, region: &Region) -> Result<PackedKey> {
