@@ -636,17 +636,22 @@ impl Ep {
         Some(sent)
     }
 
+    /// Whether the worker is at both ends, and nothing holds back what a message would tell.
+    #[inline]
+    pub fn tells_itself(&self) -> bool {
+        self.is_loopback() && self.is_clear() && !self.worker().endpoints().loopback.is_busy()
+    }
+
     /// Has the worker at both ends of a loopback endpoint handle what a message would tell, without one. Returns false where the
     /// message has to wait for another, or goes to another worker.
     #[inline]
     pub fn tell_itself(&self, handle: impl FnOnce(&Core)) -> bool {
         let worker = self.worker();
-        let loopback = &worker.endpoints().loopback;
-        if !self.is_loopback() || !self.is_clear() || loopback.is_busy() {
+        if !self.tells_itself() {
             return false;
         }
         // The endpoint may end in it.
-        loopback.deliver(|| handle(worker));
+        worker.endpoints().loopback.deliver(|| handle(worker));
         loopback::Loopback::release(worker);
         true
     }

@@ -1,4 +1,4 @@
-//! `Rts`: what a receiver knows of a message that waits at its sender.
+//! `Rts` and `OwnSend`: what a receiver knows of a message that waits at its sender.
 #![forbid(unsafe_code)]
 
 use crate::uct::internal::EpochGuard;
@@ -17,4 +17,25 @@ pub struct Rts {
     pub guard: Option<EpochGuard>,
     /// The peer's region of the epoch word, if it can be mapped here.
     pub epoch_region: u64,
+}
+
+/// A message of a worker to itself: the data are in the buffer of the send.
+#[derive(Clone, Copy, Debug)]
+pub struct OwnSend {
+    pub sender: RequestName,
+    pub total: usize,
+}
+
+impl OwnSend {
+    /// As an RTS that names no memory.
+    pub fn as_rts(self) -> Rts {
+        Rts {
+            sender: self.sender,
+            total: self.total,
+            address: 0,
+            region: 0,
+            guard: None,
+            epoch_region: 0,
+        }
+    }
 }

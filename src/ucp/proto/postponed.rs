@@ -13,10 +13,11 @@ use super::rndv::receiver;
 use crate::ucp::ep::Ep;
 use crate::ucp::op::Op;
 use crate::ucp::request::Req;
-use crate::ucp::rts::Rts;
+use crate::ucp::rts::{OwnSend, Rts};
 use crate::ucp::worker_core::Core;
 use crate::ucs::callbackq::{CallbackId, Repeat};
 use crate::ucs::{Result, Status};
+use crate::wire::id::RequestName;
 use core::cell::{Cell, RefCell};
 use core::ffi::c_uint;
 use std::collections::VecDeque;
@@ -25,6 +26,8 @@ use std::collections::VecDeque;
 pub enum NextStep {
     /// Its message is to be fetched.
     Fetch(Rts),
+    /// The same of a message of the worker to itself.
+    FetchOwn(OwnSend),
     /// It is over, with this result.
     Complete(Result<()>),
 }
@@ -33,7 +36,17 @@ impl NextStep {
     fn run(self, worker: &Core, req: Req) {
         match self {
             NextStep::Fetch(message) => receiver::fetch(worker, req, &message),
+            NextStep::FetchOwn(message) => receiver::fetch_own(worker, req, message),
             NextStep::Complete(result) => req.complete(result),
+        }
+    }
+
+    /// The sender of the message that is to be fetched.
+    fn sender(&self) -> Option<RequestName> {
+        match self {
+            NextStep::Fetch(message) => Some(message.sender),
+            NextStep::FetchOwn(message) => Some(message.sender),
+            NextStep::Complete(_) => None,
         }
     }
 }
@@ -59,7 +72,7 @@ impl Postponed {
     pub fn end_all(&self) {
         while let Some((req, next)) = self.take(|_| true) {
             let result = match next {
-                NextStep::Fetch(_) => Err(Status::CANCELED),
+                NextStep::Fetch(_) | NextStep::FetchOwn(_) => Err(Status::CANCELED),
                 NextStep::Complete(result) => result,
             };
             req.complete(result);
@@ -101,13 +114,13 @@ extern "C" fn on_progress(worker: &Core) -> c_uint {
 
 /// An endpoint ends: fetches of its messages end with a status, which the senders hear too, if they can be reached.
 pub fn abort(ep: &Ep, status: Status) {
-    let of_peer = |(_, next): &(Req, NextStep)| match next {
-        NextStep::Fetch(message) => ep.is_paired_with(message.sender.ep),
-        NextStep::Complete(_) => false,
+    let of_peer = |(_, next): &(Req, NextStep)| {
+        next.sender()
+            .is_some_and(|sender| ep.is_paired_with(sender.ep))
     };
     while let Some((req, next)) = ep.worker().proto().postponed.take(of_peer) {
-        if let NextStep::Fetch(message) = next {
-            receiver::send_ack(ep.worker(), message.sender, Err(status));
+        if let Some(sender) = next.sender() {
+            receiver::send_ack(ep.worker(), sender, Err(status));
         }
         Op::abort(req, status);
     }

@@ -18,7 +18,7 @@ use super::request::{Info, Req, Request};
 use super::unexpected;
 use super::worker_core::{Core, FloorState};
 use crate::ucp::dt::Data;
-use crate::ucp::rts::Rts;
+use crate::ucp::rts::{OwnSend, Rts};
 use crate::ucs::Status;
 use crate::ucs::tag_match::{EntryId, Posted, UnexpectedMessages};
 use crate::ucs::tracepoint;
@@ -52,6 +52,7 @@ pub enum Message {
         total: usize,
     },
     Rts(Box<Rts>),
+    OwnSend(OwnSend),
 }
 
 // With its entry, a message of a few bytes takes no more memory than upstream's: docs/results/PERFORMANCE.md.
@@ -66,6 +67,7 @@ impl Message {
             Message::Whole { data, .. } => data.len(),
             Message::Fragments { total, .. } => *total,
             Message::Rts(a) => a.total,
+            Message::OwnSend(own) => own.total,
         }
     }
 
@@ -82,7 +84,7 @@ impl Message {
                     .reassemblies
                     .with(*id, |a| a.buffer.len())
                     .unwrap_or(0),
-                Message::Rts(_) => 0,
+                Message::Rts(_) | Message::OwnSend(_) => 0,
             }
     }
 

@@ -213,6 +213,7 @@ pub fn take(
     req.set_info(info);
     match message {
         Message::Rts(a) => postpone(worker, req, NextStep::Fetch(*a)),
+        Message::OwnSend(own) => postpone(worker, req, NextStep::FetchOwn(own)),
         Message::Fragments { id, .. } => {
             if let Some(result) = adopt(worker, req, id) {
                 finish(worker, req, param, result);

@@ -1,14 +1,17 @@
 //! Sending by tag.
 #![forbid(unsafe_code)]
 
-use super::recv;
+use super::{Message, recv};
 use crate::ucp::dt::Data;
 use crate::ucp::ep::Ep;
-use crate::ucp::op::MessageKind;
+use crate::ucp::feature::Feature;
+use crate::ucp::op::{MessageKind, Op, SendOp, Stage};
 use crate::ucp::plan::RndvPolicy;
 use crate::ucp::proto::send;
-use crate::ucp::request::{Info, Param, Posted, immediate};
-use crate::ucs::Result;
+use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immediate};
+use crate::ucp::rndv_state::SenderState;
+use crate::ucp::rts::OwnSend;
+use crate::ucs::{Result, tracepoint};
 
 /// Sends `data` as a tagged message of `kind`.
 pub fn start(
@@ -23,7 +26,57 @@ pub fn start(
         drop(data);
         return immediate(worker, param, Info::default());
     }
+    if ep.tells_itself()
+        && let Some(tag) = waits_here(ep, &kind, &data, policy)
+    {
+        return send_to_itself(ep, param, data, kind, tag);
+    }
     send::start(ep, param, data, kind, policy)
+}
+
+/// The tag of a message of the worker to itself whose receive will copy it from the buffer of the send.
+fn waits_here(ep: &Ep, kind: &MessageKind, data: &Data, policy: RndvPolicy) -> Option<u64> {
+    let (MessageKind::Tag { tag } | MessageKind::TagSync { tag }) = *kind else {
+        return None;
+    };
+    let by = &ep.lane().thresholds;
+    let waits = data.payload()?.len() >= by.rndv.min(by.rndv_mapped)
+        && ep.delivers_at_once()
+        && ep.is_wireup_sent()
+        && ep.worker().proto().rules.maps
+        && !ep.worker().lacks(Feature::Tag)
+        && send::plan(ep, kind, data, policy) == Stage::Rndv(SenderState::SendRts);
+    waits.then_some(tag)
+}
+
+/// Adds a message of the worker to itself to its unexpected messages, as no receive matches it.
+fn send_to_itself(
+    ep: &Ep,
+    param: &Param,
+    data: Data,
+    kind: MessageKind,
+    tag: u64,
+) -> Result<Posted> {
+    must_be_immediate(param)?;
+    let worker = ep.worker();
+    let total = data.len();
+    let slot = Request::allocate(worker, param)?;
+    slot.begin(worker);
+    let op = Op::Send(SendOp {
+        ep: ep.to_ref(),
+        data,
+        kind,
+        stage: Stage::Rndv(SenderState::RtsSent),
+        memory: None,
+    });
+    let req = slot.fill_waiting(worker, op, param);
+    let sender = ep.name_request(req);
+    ep.add_outstanding(req);
+    ep.sent.long.rendezvous.add(total);
+    tracepoint::rndv_send(req.as_ptr().as_ptr().cast(), total);
+    let message = Message::OwnSend(OwnSend { sender, total });
+    worker.tag().keep(worker, tag, message);
+    Ok(Posted::Request(req))
 }
 
 /// Copies a message of the worker to itself straight into the receive that it matches. Returns false where none is posted, or

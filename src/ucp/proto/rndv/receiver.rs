@@ -32,10 +32,11 @@ use crate::c::{
     ucs_memory_type_t,
 };
 use crate::ucp::dt::Data;
-use crate::ucp::ep::{Capability, Ep, Lane, Pin};
+use crate::ucp::ep::{Capability, Ep, EpRef, Lane, Pin};
 use crate::ucp::mem::Window;
 use crate::ucp::op::{
-    Arriving, BufferAccess, DataRecvOp, DeviceRead, Op, Operation, ReadEpoch, TagRecvOp,
+    Arriving, BufferAccess, DataRecvOp, DeviceRead, Op, Operation, ReadEpoch, SendOp, Stage,
+    TagRecvOp,
 };
 use crate::ucp::proto::control;
 use crate::ucp::proto::revocation::MappedEpoch;
@@ -43,9 +44,9 @@ use crate::ucp::proto::zcopy::{self, Transfer};
 use crate::ucp::reg::{LocalMemory, Registration};
 use crate::ucp::request::{Info, Req};
 use crate::ucp::rkey::Access;
-use crate::ucp::rndv_state::{ReceiverEvent, ReceiverState};
+use crate::ucp::rndv_state::{ReceiverEvent, ReceiverState, SenderState};
 use crate::ucp::rndv_tuner;
-use crate::ucp::rts::Rts;
+use crate::ucp::rts::{OwnSend, Rts};
 use crate::ucp::worker_core::Core;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status, tracepoint};
@@ -162,6 +163,44 @@ pub fn fetch(worker: &Core, req: Req, message: &Rts) {
         return;
     }
     request_from_sender(worker, req, reply);
+}
+
+/// As `fetch`, of a message of the worker to itself.
+pub fn fetch_own(worker: &Core, req: Req, message: OwnSend) {
+    let Some((ep, send)) = copy_own(worker, req, message) else {
+        return fetch(worker, req, &message.as_rts());
+    };
+    tracepoint::rndv_receive(req.as_ptr().as_ptr().cast(), message.total);
+    worker.counters.fetched.mapped.add(message.total);
+    ep.complete_outstanding(send, Ok(()));
+    req.complete(Ok(()));
+}
+
+/// Copies a message of the worker to itself from one contiguous buffer to another. Returns its endpoint and the send. `None`
+/// where that is not all there is to do.
+fn copy_own(worker: &Core, req: Req, message: OwnSend) -> Option<(EpRef, Req)> {
+    let send = worker.requests().named(message.sender.id)?;
+    if send == req {
+        return None;
+    }
+    send.with_op(|op| {
+        let Op::Send(SendOp {
+            ep, data, stage, ..
+        }) = op
+        else {
+            return None;
+        };
+        let from = data.payload()?;
+        let waits = *stage == Stage::Rndv(SenderState::RtsSent);
+        if !waits || from.len() != message.total || !ep.is_usable() {
+            return None;
+        }
+        if with_arriving(req, |to, _| to.fill_contiguous(from.bytes())) != Some(true) {
+            return None;
+        }
+        *stage = Stage::Rndv(SenderState::Over);
+        Some((*ep, send))
+    })
 }
 
 /// Reads the sender's memory. `false` if that cannot begin.
