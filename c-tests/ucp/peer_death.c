@@ -1,6 +1,7 @@
 /* A peer is killed at a random moment while operations are in flight, on each mix of transports. With error handling
  * every request of the survivor ends, the handler is called once, later calls return an error, and close, destroy and
- * cleanup return. Without error handling the same calls return. TORTURE_COUNT sets the number of deaths. */
+ * cleanup return. Without error handling the same calls return. TORTURE_COUNT sets the number of deaths. Arguments are mixes
+ * of transports in place of those. */
 /* env: UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n */
 /* timeout: 240 */
 /* valgrind: no, the time of 150 pairs of processes under it */
@@ -260,10 +261,9 @@ static void survivor(const pair_t *pair, unsigned round, int errors)
 }
 
 /* Blocks of rounds over each mix; the process has its size after the first of each. */
-static void run(int errors, uint64_t count, uint64_t seed)
+static void run(int errors, uint64_t count, uint64_t seed, char **mixes, unsigned ways)
 {
-    static const char *mixes[] = {"posix", "tcp", "posix,cma", "sysv", "sysv,cma", "all"};
-    const unsigned ways = sizeof(mixes) / sizeof(mixes[0]), block = 4;
+    const unsigned block = 4;
     long resident = 0;
     int descriptors = 0;
     uint64_t round;
@@ -306,15 +306,22 @@ static void run(int errors, uint64_t count, uint64_t seed)
     free(times);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    uint64_t seed = torture_seed(1);
+    static char *all[] = {"posix", "tcp", "posix,cma", "sysv", "sysv,cma", "all"};
+    char **mixes = argc > 1 ? argv + 1 : all;
+    unsigned ways = argc > 1 ? argc - 1 : sizeof(all) / sizeof(all[0]);
+    uint64_t seed = torture_seed(1), with = KILLS ? torture_count(KILLS) : 0;
+    uint64_t without = torture_count(KILLS_ASIDE);
 
     if (on_upstream()) {
         /* Its shared memory has error handling only when asked. */
         setenv("UCX_MM_ERROR_HANDLING", "y", 1);
     }
-    run(1, KILLS ? torture_count(KILLS) : 0, seed);
-    run(0, KILLS ? KILLS_ASIDE : torture_count(KILLS_ASIDE), seed);
+    if (with > 0) {
+        run(1, with, seed, mixes, ways);
+        without = with < KILLS_ASIDE ? with : KILLS_ASIDE;
+    }
+    run(0, without, seed, mixes, ways);
     return 0;
 }

@@ -2,7 +2,7 @@
 
 use crate::datagrams::{Stranger, queue_pair_of};
 use crate::endpoint::Ep;
-use crate::side::{Options, Side, watched};
+use crate::side::{Options, Side, torture, watched};
 use crate::test_rng::TestRng;
 use crate::verbs::{RC, until, with_failures};
 use ferrucx::abi::uct::iface;
@@ -179,10 +179,10 @@ fn datagrams_of_strangers_change_nothing() {
         until(&[&a, &b], || y.am_bcopy(1, b"first") == 5);
         let mut stranger = Stranger::new(&b, KEY);
         let to = queue_pair_of(&b);
-        let rng = TestRng::new(8);
+        let rng = TestRng::new(torture("TORTURE_SEED", 8) as u64);
         // The queue pairs of the connections are among these.
         let around = to as usize;
-        for i in 0..20_000usize {
+        for i in 0..torture("TORTURE_COUNT", 20_000) {
             let kind = [Kind::Reply, Kind::Confirm, Kind::Close, Kind::Reset][rng.below(4)];
             let pair = || rng.between(around.saturating_sub(8).max(1), around + 8) as u32;
             let mut bytes = forged(&b, kind, pair(), pair(), rng.next())

@@ -2,7 +2,7 @@
 
 use crate::endpoint::{Comp, Ep};
 use crate::pair::{connect_eps, connect_to_ep, ep_address};
-use crate::side::{Options, PATIENCE, Security, Side, Tl, watched};
+use crate::side::{Options, PATIENCE, Security, Side, Tl, torture, watched};
 use crate::test_rng::TestRng;
 use crate::verbs::{until, with_failures};
 use ferrucx::abi::uct::iface;
@@ -320,10 +320,10 @@ fn datagrams_of_strangers_are_dropped() {
         until(&[&a, &b], || b.inbox.messages.borrow().len() == 1);
         let mut stranger = Stranger::new(&b, KEY);
         let to = queue_pair_of(&b);
-        let rng = TestRng::new(6);
+        let rng = TestRng::new(torture("TORTURE_SEED", 6) as u64);
         let theirs = ep_address(&b, &y);
         let id = &theirs[8..11];
-        for i in 0..20_000usize {
+        for i in 0..torture("TORTURE_COUNT", 20_000) {
             let len = rng.below(80);
             let mut bytes: Vec<u8> = (0..len).map(|_| rng.below(256) as u8).collect();
             if len >= 4 && i % 2 == 0 {

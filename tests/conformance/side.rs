@@ -103,12 +103,21 @@ fn secret_file() -> &'static str {
 /// How long anything may take before it counts as hung.
 pub const PATIENCE: Duration = Duration::from_secs(10);
 
+/// A number of a row of tests/torture, TORTURE_COUNT or TORTURE_SEED; without one, what the suite takes.
+pub fn torture(name: &str, otherwise: usize) -> usize {
+    let set = std::env::var(name).ok();
+    set.and_then(|text| text.parse().ok()).unwrap_or(otherwise)
+}
+
 /// Runs a test; ends the process when it hangs, since a thread cannot be stopped.
 pub fn watched(test: impl FnOnce()) {
     let (done, wait) = std::sync::mpsc::channel::<()>();
     let name = std::thread::current().name().unwrap_or("?").to_owned();
     std::thread::spawn(move || {
-        if wait.recv_timeout(PATIENCE * 6) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+        let longer = Duration::from_millis(2 * torture("TORTURE_COUNT", 0) as u64);
+        if wait.recv_timeout(PATIENCE * 6 + longer)
+            == Err(std::sync::mpsc::RecvTimeoutError::Timeout)
+        {
             eprintln!("{name} hangs");
             std::process::abort();
         }

@@ -3,7 +3,7 @@
 use crate::datagrams::setting;
 use crate::endpoint::{Comp, Ep};
 use crate::pair::{connect_eps, connect_to_ep, ep_address};
-use crate::side::{Options, PATIENCE, Security, Side, Tl, watched};
+use crate::side::{Options, PATIENCE, Security, Side, Tl, torture, watched};
 use crate::test_rng::TestRng;
 use ferrucx::abi::uct::{ep, iface, md};
 use ferrucx::c::verbs::*;
@@ -214,7 +214,7 @@ fn strangers_harm_their_own_endpoint_alone() {
         let (x, y, z) = (a.new_ep(), b.new_ep(), a.new_ep());
         connect_eps(&a, &x, &b, &y);
         let mut stranger = Stranger::new(&a, &z);
-        let rng = TestRng::new(5);
+        let rng = TestRng::new(torture("TORTURE_SEED", 5) as u64);
         // No header, half a header, ids that nobody has, claims of credits, grants that nobody asked for.
         let mut bad: Vec<Vec<u8>> = vec![
             vec![],
@@ -223,7 +223,7 @@ fn strangers_harm_their_own_endpoint_alone() {
             vec![0xfe, 0xff],
             vec![0xff, 0],
         ];
-        bad.extend((0..300).map(|i| {
+        bad.extend((0..torture("TORTURE_COUNT", 300)).map(|i| {
             let len = i % 40;
             let mut bytes: Vec<u8> = (0..len).map(|_| rng.below(256) as u8).collect();
             if let Some(id) = bytes.first_mut() {

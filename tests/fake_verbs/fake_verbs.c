@@ -126,16 +126,17 @@ static struct { struct ibv_async_event ring[MAX_EVENTS]; unsigned head, tail; } 
 static pthread_cond_t acknowledged = PTHREAD_COND_INITIALIZER;
 static unsigned next_qp = 17, next_region = 1, waiting;
 static long ethernet, max_inline = 256, max_sge = 8, fail_reg, fail_qp, send_err, fatal, atomics = 1, port_state = IBV_PORT_ACTIVE;
-static long only_gid = -1, drop, twice, late, seed = 1, max_reg;
-static long n_reg, n_qp, n_send, n_read, n_write, read_err, n_live, refuse, n_posted;
+static long only_gid = -1, drop, twice, late, seed = 1, max_reg, n_refused;
+static long n_reg, n_qp, n_send, n_read, n_write, read_err, n_live, refuse, n_posted, n_atomic, last_read;
 static long n_devices = 1, speed = 32, n_data[2];
 static long event_kind, event_at, has_srq = 1, odp, n_advised, n_wanted;
 static long report, n_doorbell, n_signalled, n_pinned, n_heap;
 static struct datagram *delayed;
 
 /* The setting that `text`, which ends with '=', ',' or 0, names. A test that has loaded this library changes settings, and
- * reads the number of registrations (reg), of those that there are (live) and of their bytes (pinned), of work requests
- * (sent), of reads and writes among them, the bytes that
+ * reads the number of registrations (reg), of those among them that failed (refused), of those that there are (live) and of
+ * their bytes (pinned), of work requests
+ * (sent), of reads, writes and atomic operations (amos) among them, the bytes of the last read (last_read), those that
  * requests of each device have moved (data0, data1), and how much memory the queue pairs and address handles take here (heap). */
 long *fake_verbs_setting(const char *text)
 {
@@ -143,8 +144,8 @@ long *fake_verbs_setting(const char *text)
         {"eth", &ethernet}, {"inline", &max_inline}, {"sge", &max_sge}, {"fail_reg", &fail_reg}, {"fail_qp", &fail_qp},
         {"send_err", &send_err}, {"fatal", &fatal}, {"atomics", &atomics}, {"port", &port_state},
         {"gid", &only_gid}, {"drop", &drop}, {"double", &twice}, {"late", &late}, {"seed", &seed},
-        {"max_reg", &max_reg}, {"refuse", &refuse}, {"event", &event_kind}, {"srq", &has_srq}, {"odp", &odp}, {"advised", &n_advised}, {"wanted", &n_wanted}, {"at", &event_at}, {"reg", &n_reg}, {"sent", &n_send},
-        {"live", &n_live}, {"reads", &n_read}, {"writes", &n_write}, {"read_err", &read_err},
+        {"max_reg", &max_reg}, {"refused", &n_refused}, {"refuse", &refuse}, {"event", &event_kind}, {"srq", &has_srq}, {"odp", &odp}, {"advised", &n_advised}, {"wanted", &n_wanted}, {"at", &event_at}, {"reg", &n_reg}, {"sent", &n_send},
+        {"live", &n_live}, {"reads", &n_read}, {"last_read", &last_read}, {"amos", &n_atomic}, {"writes", &n_write}, {"read_err", &read_err},
         {"devices", &n_devices}, {"speed", &speed}, {"data0", &n_data[0]}, {"data1", &n_data[1]}, {"report", &report}, {"pinned", &n_pinned}, {"heap", &n_heap},
     };
     size_t n = strcspn(text, "=,");
@@ -220,6 +221,7 @@ struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *address, size_t length, int a
             next_region = next_region % (MAX_REGIONS - 1) + 1;
         }
     }
+    if (!mr) n_refused++;
     pthread_mutex_unlock(&lock);
     if (!mr) errno = ENOMEM;
     return mr;
@@ -406,6 +408,7 @@ static enum outcome execute(struct qp *qp, const struct ibv_send_wr *wr)
         if (++n_read == read_err || !allowed(peer->v.context, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr, n, IBV_ACCESS_REMOTE_READ)) break;
         for (i = 0; i < wr->num_sge; from += wr->sg_list[i++].length) memmove((void *)wr->sg_list[i].addr, from, wr->sg_list[i].length);
         opcode = IBV_WC_RDMA_READ;
+        last_read = n;
         goto done;
     }
     case IBV_WR_ATOMIC_FETCH_AND_ADD:
@@ -421,6 +424,7 @@ static enum outcome execute(struct qp *qp, const struct ibv_send_wr *wr)
             old = __sync_val_compare_and_swap(word, wr->wr.atomic.compare_add, wr->wr.atomic.swap);
         }
         memcpy((void *)wr->sg_list[0].addr, &old, sizeof old);
+        n_atomic++;
         goto done;
     default:
         return failed(qp, wr, IBV_WC_LOC_QP_OP_ERR);
