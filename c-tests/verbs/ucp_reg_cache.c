@@ -198,6 +198,8 @@ static void buffers_that_may_be_given_back(void)
     registrations_of(from, to);
     registrations_of(from, to);
     CHECK_EQ(*setting("reads") - reads, kept ? 4 : 0);
+    /* The word is read behind the data: what changed it before has changed nothing of them. */
+    CHECK(!kept || (*setting("last_read") == 8));
     if (kept) {
         /* One is matched after another, of the same worker, was given back. */
         second = connect_with_handler(&origin, owner.address);

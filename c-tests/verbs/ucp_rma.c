@@ -138,6 +138,48 @@ static void fences(void)
     }
 }
 
+/* Atomic operations are the owner's processor's, which others that share its memory use as well: a device's are not atomic to
+ * those. Nothing comes back before the owner makes progress. */
+static void atomics_go_to_the_processor(void)
+{
+    static const struct {
+        ucp_atomic_op_t op;
+        uint64_t expected; /* of 12 and the operand 10 */
+    } ops[] = {{UCP_ATOMIC_OP_ADD, 22}, {UCP_ATOMIC_OP_AND, 8}, {UCP_ATOMIC_OP_OR, 14}, {UCP_ATOMIC_OP_XOR, 6},
+               {UCP_ATOMIC_OP_SWAP, 10}, {UCP_ATOMIC_OP_CSWAP, 0}};
+    ucp_request_param_t none = {.op_attr_mask = 0};
+    unsigned i, size, fetches, n;
+    uint64_t operand, reply;
+
+    for (size = 4; size <= 8; size += 4) {
+        for (i = 0; i < sizeof(ops) / sizeof(ops[0]); ++i) {
+            for (fetches = ops[i].op >= UCP_ATOMIC_OP_SWAP && ops[i].op <= UCP_ATOMIC_OP_CSWAP; fetches < 2; ++fetches) {
+                ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE |
+                                                             (fetches ? UCP_OP_ATTR_FIELD_REPLY_BUFFER : 0),
+                                             .datatype = ucp_dt_make_contig(size), .reply_buffer = &reply};
+                ucs_status_ptr_t request;
+
+                memset(memory, 0, 8);
+                memory[0] = 12;
+                /* What is compared with; the reply buffer has the new value. */
+                operand = ops[i].op == UCP_ATOMIC_OP_CSWAP ? 12 : 10;
+                reply = 0;
+                request = ucp_atomic_op_nbx(ep, ops[i].op, &operand, 1, remote, rkey, &param);
+                CHECK(!UCS_PTR_IS_ERR(request));
+                for (n = 0; n < 100; ++n) {
+                    ucp_worker_progress(origin.worker);
+                }
+                CHECK_EQ(memory[0], 12);
+                CHECK_OK(side_wait(&origin, &owner, request));
+                CHECK_OK(side_wait(&origin, &owner, ucp_ep_flush_nbx(ep, &none)));
+                CHECK_EQ(memory[0], ops[i].expected);
+                CHECK_EQ(reply, fetches ? 12 : 0);
+            }
+        }
+    }
+    CHECK_EQ(*setting("amos"), 0);
+}
+
 /* Where memory cannot be registered, at the origin or the owner, the bytes come all the same. */
 static void registrations_that_fail(void)
 {
@@ -280,6 +322,7 @@ int main(void)
     local_memory_is_registered_when_it_has_to_be();
     many_at_once();
     rights();
+    atomics_go_to_the_processor();
     registrations_that_fail();
     fences();
     rendezvous();
