@@ -2,8 +2,13 @@
  *   killed    the server is killed: its client's endpoint fails
  *   other     the server has no RDMA transport: its client comes by the next connection manager
  *   nobody    nobody listens: no connection manager reaches the server
+ *   silent    the server's host has no RDMA device, so that nobody answers to rdmacm for a minute: its client comes by the next
+ *             connection manager within seconds. The device rxe1 goes, and veth1 becomes the server's
+ *   busy      the server makes no progress until its client has asked by both managers: it is asked to accept once
  *   removed   the kernel removes the device, fake0: endpoints of both sides fail, and nobody listens any more */
+#define _GNU_SOURCE
 #include <arpa/inet.h>
+#include <sched.h>
 #include <stdlib.h>
 #define LISTENER_IP inet_addr(getenv("RDMA_IP"))
 #include <ucp/api/ucp.h>
@@ -13,10 +18,12 @@
 static const ucp_request_param_t plain;
 static side_t side;
 static ucp_conn_request_h request;
+static int asked_for, is_busy;
 
 static void on_request(ucp_conn_request_h asked, void *arg)
 {
     request = asked;
+    ++asked_for;
 }
 
 /* Listens, answers one client's message, and goes on until it is told to end. */
@@ -31,6 +38,9 @@ static void serve(const pair_t *pair)
     side_open(&side, ALL_FEATURES, UCS_THREAD_MODE_SINGLE);
     listener = listen_at(&side, AF_INET, on_request, &at);
     pair_send(pair, &at, sizeof(at));
+    if (is_busy) {
+        sleep(4);
+    }
     DRIVE_UNTIL(&side, &side, request != NULL);
     ep = accept_client(&side, request, &failure);
     CHECK_OK(side_wait(&side, &side, ucp_tag_recv_nbx(side.worker, &byte, 1, 5, -1, &plain)));
@@ -38,9 +48,29 @@ static void serve(const pair_t *pair)
     byte = 'b';
     CHECK_OK(side_wait(&side, &side, ucp_tag_send_nbx(ep, &byte, 1, 6, &plain)));
     DRIVE_UNTIL(&side, &side, (failure.calls > 0) || pair_ready(pair));
+    CHECK_EQ(asked_for, 1);
     CHECK_OK(side_disconnect(&side, &side, ep, UCP_EP_CLOSE_FLAG_FORCE));
     ucp_listener_destroy(listener);
     side_close(&side);
+}
+
+/* The server's process gets a network of its own, whose one interface is the far end of the client's. */
+static void move_server(const pair_t *pair)
+{
+    char command[100] = "ip link set lo up && ip addr add 192.168.77.9/24 dev veth1 && ip link set veth1 up";
+
+    if (pair_is_child(pair)) {
+        CHECK_EQ(unshare(CLONE_NEWNET), 0);
+        pair_barrier(pair);
+        pair_barrier(pair);
+        CHECK_EQ(system(command), 0);
+        CHECK_EQ(setenv("RDMA_IP", "192.168.77.9", 1), 0);
+        return;
+    }
+    pair_barrier(pair);
+    sprintf(command, "rdma link delete rxe1 && ip link set veth1 netns %d", pair->child);
+    CHECK_EQ(system(command), 0);
+    pair_barrier(pair);
 }
 
 static void exchange(ucp_ep_h ep)
@@ -106,6 +136,8 @@ int main(int argc, char **argv)
     ucp_ep_h ep;
     pair_t pair;
     const char *what = argv[argc - 1];
+    double start;
+    int is_silent;
 
     if (!strcmp(what, "removed")) {
         device_removed();
@@ -123,10 +155,15 @@ int main(int argc, char **argv)
         OK("nobody listens");
         return 0;
     }
-    CHECK(!strcmp(what, "killed") || !strcmp(what, "other"));
+    is_silent = !strcmp(what, "silent");
+    is_busy = !strcmp(what, "busy");
+    CHECK(!strcmp(what, "killed") || !strcmp(what, "other") || is_silent || is_busy);
     pair = pair_start();
+    if (is_silent) {
+        move_server(&pair);
+    }
     if (pair_is_child(&pair)) {
-        if (!strcmp(what, "other")) {
+        if (!strcmp(what, "other") || is_silent) {
             setenv("UCX_TLS", "tcp", 1);
         }
         serve(&pair);
@@ -134,9 +171,12 @@ int main(int argc, char **argv)
     }
     pair_recv(&pair, &at, sizeof(at));
     side_open(&side, ALL_FEATURES, UCS_THREAD_MODE_SINGLE);
+    start = now();
     ep = connect_client(&side, &at, 0, &failure);
     exchange(ep);
     CHECK_EQ(failure.calls, 0);
+    /* The kernel's minute. */
+    CHECK(!is_silent || (now() - start < 20));
     if (!strcmp(what, "killed")) {
         CHECK_EQ(kill(pair.child, SIGKILL), 0);
         DRIVE_UNTIL(&side, &side, failure.calls > 0);

@@ -17,6 +17,12 @@ pub struct CmConnection {
     pub device: String,
     /// The number of its manager among those of the worker that listens or connects.
     pub manager: usize,
+    /// At a client, while no server has replied and another manager could be tried beside this one.
+    pub patience: Option<Timer>,
+    /// At a client, the connection by another manager that was begun meanwhile. The first that stands is taken.
+    pub second: Option<Box<CmConnection>>,
+    /// At a client, it was begun beside another.
+    pub is_second: bool,
     /// At a client, until its server replies; at either, until the transport has delivered the messages it has.
     pub deadline: Option<Timer>,
     /// The status of a connection that has ended.
@@ -39,10 +45,28 @@ impl CmConnection {
             from,
             device: String::new(),
             manager,
+            patience: None,
+            second: None,
+            is_second: false,
             deadline,
             gone: None,
             close_received: false,
         }
+    }
+
+    /// The attempt by this manager.
+    pub fn attempt(&self, manager: usize) -> Option<&CmConnection> {
+        let all = [Some(self), self.second.as_deref()];
+        all.into_iter().flatten().find(|c| c.manager == manager)
+    }
+
+    /// As `attempt`.
+    pub fn attempt_mut(&mut self, manager: usize) -> Option<&mut CmConnection> {
+        if self.manager == manager {
+            return Some(self);
+        }
+        let second = self.second.as_deref_mut();
+        second.filter(|second| second.manager == manager)
     }
 
     /// The local end, while the connection stands.

@@ -6,8 +6,8 @@
 #![forbid(unsafe_code)]
 
 use super::closing::Closing;
-use super::greeting::{Greeting, limit_to_device};
-use super::{listener, upstream};
+use super::greeting::{ASKS_TWICE, Greeting, limit_to_device};
+use super::{listener, second, upstream};
 use crate::c::*;
 use crate::sys::lock::Mutex;
 use crate::ucp::claims::{self, Proven};
@@ -54,6 +54,11 @@ pub(super) enum Event {
         ep: u64,
         manager: usize,
         answer: Result<Answer>,
+    },
+    /// A server has not answered to the first manager in time.
+    Unanswered {
+        ep: u64,
+        manager: usize,
     },
     /// The client knows the server's endpoint, so the server may send data.
     Finished {
@@ -360,7 +365,7 @@ pub fn connect(
 }
 
 /// Begins a client's connection by the first of these managers that can.
-fn dial_first(
+pub(super) fn dial_first(
     worker: &Core,
     ep: u64,
     to: SocketAddr,
@@ -394,26 +399,35 @@ fn dial(
     });
     let endpoint = cm.manager(number)?.connect(to, from, owner)?;
     let deadline = cm.deadline(worker, ep)?;
-    Ok(CmConnection::new(endpoint, to, from, number, deadline))
+    let mut made = CmConnection::new(endpoint, to, from, number, deadline);
+    made.patience = second::watch(&cm.managers, &cm.inbox, ep, number)?;
+    Ok(made)
 }
 
 /// Whether the client's endpoint still tries this manager.
 fn is_tried(ep: &Ep, manager: usize) -> bool {
     let connection = ep.cm_connection.borrow();
-    connection.as_ref().is_some_and(|c| c.manager == manager)
+    let connection = connection.as_ref();
+    connection.is_some_and(|c| c.attempt(manager).is_some())
 }
 
 /// A client's attempt has failed. Where no server is reached by this manager, the next one has its turn.
-fn attempt_failed(worker: &Core, ep: &Ep, status: Status) {
+fn attempt_failed(worker: &Core, ep: &Ep, manager: usize, status: Status) {
+    let Some(status) = second::failed(ep, manager, status) else {
+        return;
+    };
     let tried = ep.cm_connection.borrow().as_ref().map(|connection| {
         let c = connection;
-        (c.remote, c.from, c.manager)
+        (c.remote, c.from, c.manager, c.is_second)
     });
     let count = worker.wireup().cm.get().map_or(0, |cm| cm.managers.len());
-    let (Some((remote, from, manager)), Status::UNREACHABLE) = (tried, status) else {
-        return ep.fail(status);
+    let (remote, from, next) = match (tried, status) {
+        (Some((remote, from, manager, _)), Status::UNREACHABLE) => (remote, from, manager + 1),
+        // The server has got the first attempt, whose failure it does not know of: this manager asks again.
+        (Some((remote, from, manager, true)), Status::BUSY) => (remote, from, manager),
+        _ => return ep.fail(status),
     };
-    if manager + 1 >= count {
+    if next >= count {
         // Over TCP the manager has said why.
         let last = cm(worker).and_then(|cm| cm.manager(manager));
         if last.is_ok_and(|last| last.of_devices().is_some()) {
@@ -425,10 +439,8 @@ fn attempt_failed(worker: &Core, ep: &Ep, status: Status) {
         }
         return ep.fail(status);
     }
-    ucs_debug!(
-        "the server at {remote} is not reached by connection manager {manager}, the next one is tried"
-    );
-    match dial_first(worker, ep.id.get(), remote, from, manager + 1..count) {
+    ucs_debug!("the server at {remote} is not reached, connection manager {next} is tried");
+    match dial_first(worker, ep.id.get(), remote, from, next..count) {
         Ok(connection) => drop(ep.cm_connection.replace(Some(connection))),
         Err(e) => ep.fail(e),
     }
@@ -453,7 +465,8 @@ fn introduction(worker: &Core, ep: &Ep, connection: &CmConnection) -> Result<Vec
     }
     let local = connection.local();
     let for_upstream = local.and_then(|at| upstream::offer(worker, ep, at.ip()));
-    Greeting::of(worker, ep, (id, 0), device, for_upstream.as_ref())
+    let ticket = if connection.is_second { ASKS_TWICE } else { 0 };
+    Greeting::of(worker, ep, (id, ticket), device, for_upstream.as_ref())
 }
 
 /// Gives a new endpoint its connection, or destroys it.
@@ -481,17 +494,20 @@ fn handle(worker: &Core, event: Event) {
         } => {
             let ep = worker.ep(ep).filter(|ep| is_tried(ep, manager));
             let Some(ep) = ep else { return };
-            if let Some(connection) = ep.cm_connection.borrow_mut().as_mut() {
-                connection.device = device;
+            if let Some(connection) = ep.cm_connection.borrow_mut().as_mut()
+                && let Some(attempt) = connection.attempt_mut(manager)
+            {
+                attempt.device = device;
             }
             let told = outcome.and_then(|()| {
                 let connection = ep.cm_connection.borrow();
-                let connection = connection.as_ref().ok_or(Status::NOT_CONNECTED)?;
-                let private = introduction(worker, ep, connection)?;
-                connection.endpoint.connect(&private)
+                let attempt = connection.as_ref().and_then(|c| c.attempt(manager));
+                let attempt = attempt.ok_or(Status::NOT_CONNECTED)?;
+                let private = introduction(worker, ep, attempt)?;
+                attempt.endpoint.connect(&private)
             });
             if let Err(e) = told {
-                attempt_failed(worker, ep, e);
+                attempt_failed(worker, ep, manager, e);
             }
         }
         Event::Connected {
@@ -503,8 +519,9 @@ fn handle(worker: &Core, event: Event) {
             let Some(ep) = ep else { return };
             let answer = match answer {
                 Ok(answer) => answer,
-                Err(e) => return attempt_failed(worker, ep, e),
+                Err(e) => return attempt_failed(worker, ep, manager, e),
             };
+            second::taken(ep, manager);
             if let Some(connection) = ep.cm_connection.borrow_mut().as_mut() {
                 connection.deadline = None;
             }
@@ -515,6 +532,11 @@ fn handle(worker: &Core, event: Event) {
             };
             if let Err(e) = done {
                 ep.fail(e);
+            }
+        }
+        Event::Unanswered { ep, manager } => {
+            if let Some(ep) = worker.ep(ep) {
+                second::begin(worker, ep, manager);
             }
         }
         Event::FinishedUpstream { ep } => {

@@ -26,6 +26,9 @@ fn uses_all_devices(worker: &Core) -> bool {
     config.bool(var!(TABLE, "CM_USE_ALL_DEVICES"))
 }
 
+/// In the place of a client's ticket: it asks by another manager as well.
+pub(super) const ASKS_TWICE: u64 = 1;
+
 /// Leaves of the other side's address what is reached by the device of the connection, where no other is to be used.
 pub(super) fn limit_to_device(worker: &Core, device: &str, address: &mut Address) {
     if !uses_all_devices(worker) {
@@ -42,7 +45,7 @@ pub(super) struct Greeting {
     /// The client's wish, which holds for both endpoints.
     pub err_mode: ucp_err_handling_mode_t,
     /// The server's ticket, see `claims`. A client does not know the server's worker yet: its ticket comes with its
-    /// last message.
+    /// last message; it may say `ASKS_TWICE`.
     pub ticket: u64,
     pub address: Address,
 }

@@ -291,6 +291,11 @@ pub(super) fn asked(worker: &Core, listener: usize, incoming: IncomingRequest) {
         Ok(from) => from,
         Err(e) => return turn_down(worker, &incoming, e),
     };
+    if let Introduction::Ours(greeting) = &from
+        && has_asked(worker, &incoming, greeting)
+    {
+        return;
+    }
     let client = incoming.client;
     let request = ConnRequest {
         listening: worker.to_ref(),
@@ -307,6 +312,20 @@ pub(super) fn asked(worker: &Core, listener: usize, incoming: IncomingRequest) {
             Err(e) => ucs_diag!("a client from {client} cannot be accepted: {e}"),
         },
     }
+}
+
+/// Whether a client has asked by another manager before; then it is turned away here.
+fn has_asked(worker: &Core, incoming: &IncomingRequest, greeting: &Greeting) -> bool {
+    let number = incoming.manager;
+    let Ok(manager) = cm(worker).and_then(|cm| cm.manager(number)) else {
+        return false;
+    };
+    let of_devices = manager.of_devices().is_some();
+    let has = worker.wireup().asked.before(greeting, number, of_devices);
+    if has && let Err(e) = manager.turn_away(incoming.id) {
+        ucs_debug!("turning away a client that went: {e}");
+    }
+    has
 }
 
 /// Rejects a client without showing it to the application.

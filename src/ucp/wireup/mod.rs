@@ -10,6 +10,7 @@ pub mod describe;
 mod greeting;
 pub mod listener;
 pub mod message;
+mod second;
 pub mod select;
 pub mod unproven;
 pub mod upstream;
@@ -26,6 +27,7 @@ use cm::Cm;
 use core::cell::{Cell, OnceCell, RefCell};
 use describe::EpConfig;
 use listener::Arrival;
+use second::Asked;
 use select::Route;
 use std::collections::BTreeMap;
 use unproven::Unproven;
@@ -44,6 +46,8 @@ pub struct WireupState {
     pub cm: OnceCell<Cm>,
     /// Connections by socket address with upstream's processes.
     pub upstream: upstream::Connections,
+    /// Clients that may come twice.
+    pub asked: Asked,
     /// What the listeners do with clients, by their addresses.
     pub listeners: RefCell<BTreeMap<usize, Arrival>>,
 }

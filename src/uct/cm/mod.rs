@@ -131,6 +131,12 @@ pub trait Manager {
 
     /// Turns a client down; `NOT_CONNECTED` when it went before.
     fn reject(&self, request: RequestId) -> Result<()>;
+
+    /// Turns a client down whose request came by another manager before: where the manager can say so, the client gets
+    /// `BUSY` and waits for the answer to that one.
+    fn turn_away(&self, request: RequestId) -> Result<()> {
+        self.reject(request)
+    }
 }
 
 /// Shows clients that present themselves to its visitor. Dropping it ends that; requests can still be answered.

@@ -292,7 +292,7 @@ impl Conn {
             Some(Ok(bytes)) => bytes,
             Some(Err(e)) => {
                 // The client learns what the application decided; what became of it is said below.
-                let _ = self.reject();
+                let _ = self.reject(Why::Declined);
                 return Err(*e);
             }
             None => private,
@@ -303,7 +303,7 @@ impl Conn {
                 "{} bytes of private data are more than the {max} of UCX_TCP_CM_PRIV_DATA_LEN",
                 private.len()
             );
-            let _ = self.reject();
+            let _ = self.reject(Why::Declined);
             return Err(Status::BUFFER_TOO_SMALL);
         }
         let mut state = self.state.lock();
@@ -339,11 +339,11 @@ impl Conn {
     }
 
     /// Server: turns the client down.
-    pub fn reject(&self) -> Result<()> {
+    pub fn reject(&self, why: Why) -> Result<()> {
         let mut state = self.state.lock();
         let there = state.phase == Phase::Requested;
         if there {
-            state.send(&wire::encode(Kind::Reject(Why::Declined), &[]));
+            state.send(&wire::encode(Kind::Reject(why), &[]));
         }
         state.phase = Phase::Over;
         let closed = state.hang_up(self);

@@ -8,6 +8,7 @@ use super::config::Settings;
 use super::conn::Conn;
 use super::endpoint::TcpEndpoint;
 use super::listener::{ListenerCore, TcpListener};
+use super::wire::Why;
 use crate::sys::lock::Mutex;
 use crate::sys::{clock, net};
 use crate::ucs::async_ctx::{AsyncContext, Blocked, HandlerId};
@@ -147,7 +148,12 @@ impl Manager for TcpManager {
 
     fn reject(&self, request: RequestId) -> Result<()> {
         let _blocked = self.block();
-        self.shared.requests.take(request)?.reject()
+        self.shared.requests.take(request)?.reject(Why::Declined)
+    }
+
+    fn turn_away(&self, request: RequestId) -> Result<()> {
+        let _blocked = self.block();
+        self.shared.requests.take(request)?.reject(Why::Elsewhere)
     }
 }
 

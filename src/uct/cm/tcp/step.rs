@@ -263,7 +263,7 @@ impl Conn {
             (Phase::Asked, Kind::Reject(why)) => {
                 let peer = state.peer;
                 match why {
-                    Why::Declined => {}
+                    Why::Declined | Why::Elsewhere => {}
                     Why::Version => crate::ucs_error!(
                         "the server at {peer} speaks another version of the protocol: start both sides with the same \
                          library"
@@ -279,7 +279,11 @@ impl Conn {
                         crate::ucs_error!("the server at {peer} refuses, reason {n}");
                     }
                 }
-                state.fail_client(self, Status::REJECTED);
+                let status = match why {
+                    Why::Elsewhere => Status::BUSY,
+                    _ => Status::REJECTED,
+                };
+                state.fail_client(self, status);
             }
             (Phase::Asked, Kind::Hello) if self.takes_upstream(state) => {
                 state.upstream = Some(Spare::default());
@@ -529,7 +533,7 @@ impl Conn {
             None => {
                 self.shared.requests.forget(id);
                 // The listener went within this very event, or the client.
-                let _ = self.reject();
+                let _ = self.reject(Why::Declined);
             }
         }
     }

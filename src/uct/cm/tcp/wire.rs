@@ -49,6 +49,8 @@ pub enum Why {
     TooLong,
     /// The two do not have the same secret.
     Secret,
+    /// It has asked by another manager as well.
+    Elsewhere,
     Other(u8),
 }
 
@@ -101,6 +103,7 @@ pub fn encode(kind: Kind, body: &[u8]) -> Vec<u8> {
                 Why::Version => 1,
                 Why::TooLong => 2,
                 Why::Secret => 3,
+                Why::Elsewhere => 4,
                 Why::Other(n) => n,
             },
         ),
@@ -178,6 +181,7 @@ pub fn decode(bytes: &[u8; HEADER_LEN], max_body: usize) -> Result<Header, Bad> 
             1 => Why::Version,
             2 => Why::TooLong,
             3 => Why::Secret,
+            4 => Why::Elsewhere,
             n => Why::Other(n),
         }),
         _ if version != VERSION => return Err(Bad::Version(version)),
@@ -224,6 +228,7 @@ mod tests {
             Kind::Reject(Why::Version),
             Kind::Reject(Why::TooLong),
             Kind::Reject(Why::Secret),
+            Kind::Reject(Why::Elsewhere),
             Kind::Reject(Why::Other(77)),
             Kind::Notify,
         ];

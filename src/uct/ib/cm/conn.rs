@@ -261,18 +261,18 @@ impl Conn {
         });
         if answered.is_err() {
             // The client learns what the application decided; what became of it is said by the status.
-            let _ = self.reject();
+            let _ = self.reject(Message::Refused);
         }
         answered
     }
 
     /// Server: turns the client down.
-    pub fn reject(&self) -> Result<()> {
+    pub fn reject(&self, why: Message<'_>) -> Result<()> {
         let rejected = {
             let state = self.state.lock();
             match (&state.id, state.phase) {
                 (Some(id), Phase::Requested) => id
-                    .reject(&wire::encode(Message::Refused))
+                    .reject(&wire::encode(why))
                     .map_err(|_| Status::NOT_CONNECTED),
                 _ => Err(Status::NOT_CONNECTED),
             }

@@ -4,7 +4,7 @@ use super::config::Settings;
 use super::conn::Conn;
 use super::endpoint::RdmaEndpoint;
 use super::listener::{ListenerCore, RdmaListener};
-use super::wire::MAX_PRIVATE;
+use super::wire::{MAX_PRIVATE, Message};
 use crate::sys::lock::Mutex;
 use crate::sys::verbs::{self, CmChannel, CmEvent, CmPath, Device, PairNumber, PairNumbers};
 use crate::ucs::async_ctx::{AsyncContext, Blocked};
@@ -148,7 +148,15 @@ impl Manager for RdmaManager {
 
     fn reject(&self, request: RequestId) -> Result<()> {
         let _blocked = self.block();
-        self.shared.requests.take(request)?.reject()
+        self.shared.requests.take(request)?.reject(Message::Refused)
+    }
+
+    fn turn_away(&self, request: RequestId) -> Result<()> {
+        let _blocked = self.block();
+        self.shared
+            .requests
+            .take(request)?
+            .reject(Message::Elsewhere)
     }
 }
 

@@ -74,7 +74,7 @@ impl Conn {
                     state.phase = Phase::Connected;
                     state.calls.push_back(Call::Connected(Ok(private.to_vec())));
                 }
-                Some(Message::Refused) | None => {
+                Some(Message::Refused | Message::Elsewhere) | None => {
                     self.shared.odd(
                         Oddity::Garbage,
                         format_args!(
@@ -86,7 +86,9 @@ impl Conn {
                 }
             },
             (Phase::Asked, kind) => {
+                let is_away = wire::decode(&event.private) == Some(Message::Elsewhere);
                 let status = match (kind, event.status) {
+                    (RDMA_CM_EVENT_REJECTED, BY_PROGRAM) if is_away => Status::BUSY,
                     (RDMA_CM_EVENT_REJECTED, BY_PROGRAM) => Status::REJECTED,
                     (RDMA_CM_EVENT_REJECTED, NO_LISTENER) | (RDMA_CM_EVENT_UNREACHABLE, _) => {
                         Status::UNREACHABLE

@@ -7,6 +7,7 @@ use crate::ucs::Status;
 /// What a connection request has room for, which is less than what answers have.
 const ROOM: usize = 56;
 const HEADER_LEN: usize = 2;
+const ELSEWHERE: u8 = Status::BUSY.code() as u8;
 /// Most bytes of private data.
 pub const MAX_PRIVATE: usize = ROOM - HEADER_LEN;
 
@@ -15,6 +16,8 @@ pub const MAX_PRIVATE: usize = ROOM - HEADER_LEN;
 pub enum Message<'a> {
     Private(&'a [u8]),
     Refused,
+    /// The client has asked by another manager before.
+    Elsewhere,
 }
 
 /// At most `MAX_PRIVATE` bytes of private data.
@@ -26,6 +29,7 @@ pub fn encode(message: Message<'_>) -> Vec<u8> {
         }
         // As the byte that upstream reads, too.
         Message::Refused => vec![0, Status::REJECTED.code() as u8],
+        Message::Elsewhere => vec![0, ELSEWHERE],
     }
 }
 
@@ -35,6 +39,7 @@ pub fn decode(bytes: &[u8]) -> Option<Message<'_>> {
         [len, 0, rest @ ..] if usize::from(*len) <= MAX_PRIVATE => {
             rest.get(..(*len).into()).map(Message::Private)
         }
+        [0, ELSEWHERE, ..] => Some(Message::Elsewhere),
         [0, status, ..] if *status != 0 => Some(Message::Refused),
         _ => None,
     }
@@ -59,6 +64,9 @@ mod tests {
         assert_eq!(refused, [0, 0xe9]);
         refused.resize(148, 0);
         assert_eq!(decode(&refused), Some(Message::Refused));
+        let mut elsewhere = encode(Message::Elsewhere);
+        elsewhere.resize(148, 0);
+        assert_eq!(decode(&elsewhere), Some(Message::Elsewhere));
     }
 
     #[test]
