@@ -222,7 +222,11 @@ impl UdIface {
                 // Requests wait for the purge of a user who is told; others are served, so that their sends answer the error.
                 ep.pending.suspend();
             }
-            ep.fail(status);
+            match status {
+                // It has said so.
+                Status::CONNECTION_RESET => ep.end(status),
+                _ => ep.fail(status),
+            }
         }
     }
 }
