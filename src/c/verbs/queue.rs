@@ -215,6 +215,7 @@ constants! { QUEUE_CONSTANTS:
     IBV_WC_REM_OP_ERR: c_uint = 11,
     IBV_WC_RETRY_EXC_ERR: c_uint = 12,
     IBV_WC_RNR_RETRY_EXC_ERR: c_uint = 13,
+    IBV_WC_REM_ABORT_ERR: c_uint = 16,
     IBV_WC_RECV: c_uint = 1 << 7,
     IBV_WC_GRH: c_uint = 1,
 }

@@ -800,7 +800,9 @@ fn number_between(first: u64, last: u64) -> u16 {
 /// What a completion's error means to the user.
 fn meaning(status: u32) -> Status {
     match status {
-        IBV_WC_RETRY_EXC_ERR | IBV_WC_RNR_RETRY_EXC_ERR => Status::ENDPOINT_TIMEOUT,
+        IBV_WC_RETRY_EXC_ERR | IBV_WC_RNR_RETRY_EXC_ERR | IBV_WC_REM_ABORT_ERR => {
+            Status::ENDPOINT_TIMEOUT
+        }
         IBV_WC_REM_ACCESS_ERR
         | IBV_WC_REM_INV_REQ_ERR
         | IBV_WC_REM_OP_ERR
