@@ -11,6 +11,7 @@ use ferrucx::c::*;
 use ferrucx::sys::verbs::{
     Access, AddressHandle, Caps, CompletionQueue, Completions, DatagramPair, Device, Region,
 };
+use ferrucx::uct::ib::ud::wire::{ACK, CLOSE, ConnId, EMPTY, EpAddr, Header, REPLY, REQUEST};
 use ferrucx::uct::ib::wire::{DeviceAddr, Link};
 use std::ffi::CStr;
 use std::ptr::null_mut;
@@ -342,6 +343,70 @@ fn datagrams_of_strangers_are_dropped() {
         until(&[&a, &b], || b.inbox.messages.borrow().len() == 2);
         until(&[&a, &b], || a.inbox.messages.borrow().len() == 1);
         assert!(a.failures.0.borrow().is_empty() && b.failures.0.borrow().is_empty());
+    });
+}
+
+/// A peer that has a connection and breaks its rules: sequence numbers from anywhere, acknowledgements of what was never
+/// sent, lengths below a header, ids that nobody has. Its endpoint alone may fail.
+#[test]
+fn packets_of_strangers_with_a_connection_harm_their_own_endpoint_alone() {
+    watched(|| {
+        let (a, b) = two_sides(with_failures);
+        let (x, y, z) = (a.new_ep(), b.new_ep(), b.new_ep());
+        connect_eps(&a, &x, &b, &y);
+        let mut stranger = Stranger::new(&b, KEY);
+        let to = queue_pair_of(&b);
+        const PSN: u16 = 77;
+        let us = EpAddr {
+            queue_pair: stranger.pair.number(),
+            id: ConnId::new(5, 0),
+            psn: PSN,
+        };
+        connect_to_ep(&z, &b.address().0, &us.encode());
+        let theirs = EpAddr::decode(ep_address(&b, &z)[..].try_into().unwrap()).unwrap();
+        let rng = TestRng::new(torture("TORTURE_SEED", 9) as u64);
+        let mut next = PSN;
+        for i in 0..torture("TORTURE_COUNT", 20_000) {
+            let id = match rng.below(4) {
+                0 => rng.next() as u8,
+                1 => [ACK, REQUEST, REPLY, EMPTY, CLOSE][rng.below(5 - usize::from(i < 5000))],
+                _ => 1,
+            };
+            let right = rng.chance(50);
+            let header = Header {
+                id,
+                to: theirs.id,
+                ask: rng.chance(20),
+                psn: if right { next } else { rng.next() as u16 },
+                ack: theirs
+                    .psn
+                    .wrapping_add(rng.below(1 << rng.below(17)) as u16),
+            };
+            next = next.wrapping_add(u16::from(right));
+            let mut bytes = [&header.encode()[..], &rng.bytes(rng.below(60))].concat();
+            if rng.chance(10) {
+                bytes.truncate(rng.below(8));
+            }
+            stranger.send(to, &bytes);
+            if i % 20 == 0 {
+                // It has something to be acknowledged, until it fails.
+                z.am_short(1, i as u64, &[]);
+                b.progress();
+                a.progress();
+            }
+        }
+        let came = |side: &Side, data: &[u8]| {
+            let messages = side.inbox.messages.borrow();
+            messages.iter().any(|m| m.data == data)
+        };
+        until(&[&a, &b], || x.am_bcopy(1, b"here still") == 10);
+        until(&[&a, &b], || y.am_bcopy(1, b"here too, still") == 15);
+        until(&[&a, &b], || {
+            came(&b, b"here still") && came(&a, b"here too, still")
+        });
+        let failures = b.failures.0.borrow();
+        assert!(failures.len() <= 1 && failures.iter().all(|failure| failure.0 == z.0));
+        assert!(a.failures.0.borrow().is_empty());
     });
 }
 

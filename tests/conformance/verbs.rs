@@ -181,6 +181,11 @@ impl Stranger {
 
     /// Sends these bytes; the status of the completion.
     fn send(&mut self, side: &Side, bytes: &[u8]) -> u32 {
+        self.post(bytes);
+        self.wait(side)
+    }
+
+    fn post(&mut self, bytes: &[u8]) {
         self.memory[..bytes.len()].copy_from_slice(bytes);
         let mut list = [ibv_sge {
             addr: self.memory.as_ptr() as u64,
@@ -195,6 +200,10 @@ impl Stranger {
         request.send_flags = IBV_SEND_SIGNALED;
         // SAFETY: the memory lives until the completion, which is waited for.
         unsafe { self.pair.post(&mut request) }.unwrap();
+    }
+
+    /// The status of the next completion.
+    fn wait(&mut self, side: &Side) -> u32 {
         let (mut done, mut status) = (Completions::<1>::new(), None);
         until(&[side], || {
             let came = self.queue.poll(&mut done).unwrap();
@@ -251,6 +260,39 @@ fn strangers_harm_their_own_endpoint_alone() {
             all == [1, 1]
         });
         assert_eq!(a.failures.0.borrow().len(), 1);
+    });
+}
+
+/// A peer that sends without credits is held up by the device at most: others go on.
+#[test]
+fn strangers_that_send_more_than_their_credits() {
+    watched(|| {
+        let a = Side::open(&RC, with_failures());
+        let b = Side::open(&RC, with_failures());
+        let (x, y, z) = (a.new_ep(), b.new_ep(), a.new_ep());
+        connect_eps(&a, &x, &b, &y);
+        let mut stranger = Stranger::new(&a, &z);
+        const AT_ONCE: usize = 90;
+        // A window has 512 messages.
+        for round in 0..40u64 {
+            for _ in 0..AT_ONCE {
+                stranger.post(&[1, 0, 7, 7]);
+            }
+            until(&[&a, &b], || y.am_short(2, round, &[]) == UCS_OK);
+            for _ in 0..AT_ONCE {
+                assert_eq!(stranger.wait(&a), IBV_WC_SUCCESS);
+            }
+            until(&[&a, &b], || x.am_short(2, round, &[]) == UCS_OK);
+        }
+        let came = |side: &Side, id| {
+            let messages = side.inbox.messages.borrow();
+            messages.iter().filter(|m| m.id == id).count()
+        };
+        until(&[&a, &b], || came(&a, 2) == 40 && came(&b, 2) == 40);
+        assert_eq!(came(&a, 1), 40 * AT_ONCE);
+        let failures = a.failures.0.borrow();
+        assert!(failures.iter().all(|failure| failure.0 == z.0));
+        assert!(b.failures.0.borrow().is_empty());
     });
 }
 
