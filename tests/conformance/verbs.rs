@@ -130,7 +130,7 @@ impl Stranger {
             send_sges: 1,
             inline: 0,
         };
-        let pair = QueuePair::new(&device, &queue, Receives::Own(0, None), caps).unwrap();
+        let pair = QueuePair::new(&device, &queue, &Rc::new(Receives::Own(0, None)), caps).unwrap();
         pair.initialize(1, 0).unwrap();
         let own_device = side.address().0;
         let address = DeviceAddr::decode(own_device[..].try_into().unwrap()).unwrap();

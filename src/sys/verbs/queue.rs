@@ -382,8 +382,7 @@ pub enum Receives {
 /// A reliable-connected queue pair.
 pub struct QueuePair {
     pair: RawPair,
-    /// Its shared queue, or what owns its buffers.
-    _receives: Option<Rc<dyn Any>>,
+    _receives: Rc<Receives>,
     _completions: Rc<CompletionQueue>,
 }
 
@@ -392,19 +391,16 @@ impl QueuePair {
     pub fn new(
         device: &Arc<Device>,
         completions: &Rc<CompletionQueue>,
-        receives: Receives,
+        receives: &Rc<Receives>,
         wanted: Caps,
     ) -> io::Result<QueuePair> {
-        let (shared, own) = match &receives {
+        let (shared, own) = match &**receives {
             Receives::Shared(queue) => (Some(&**queue), 0),
             Receives::Own(room, _) => (None, *room),
         };
         Ok(QueuePair {
             pair: RawPair::new(device, IBV_QPT_RC, completions, shared, own, wanted)?,
-            _receives: match receives {
-                Receives::Shared(queue) => Some(queue),
-                Receives::Own(_, buffers) => buffers,
-            },
+            _receives: Rc::clone(receives),
             _completions: Rc::clone(completions),
         })
     }

@@ -66,6 +66,8 @@ pub struct RcIface {
     free_slots: RefCell<Vec<u32>>,
     pub(super) by_pair: RefCell<HashMap<u32, Rc<Conn>, HashKey>>,
     pub queue: Rc<CompletionQueue>,
+    /// The receive queue of all queue pairs; `None`: each has its own.
+    shared: Option<Rc<Receives>>,
     pub rx: Rx,
     /// What has to be done as requests are complete, with the buffers of copied sends and of what is read.
     pub(super) works: WorkPool,
@@ -183,11 +185,12 @@ impl RcIface {
             inline: settings.inline,
         };
         // What the device gives is known only from a queue pair.
-        let receives = match &receive {
-            Some(shared) => Receives::Shared(Rc::clone(shared)),
-            None => Receives::Own(1, None),
-        };
-        let probe = QueuePair::new(&domain.device, &queue, receives, wanted)
+        let shared = receive
+            .clone()
+            .map(|queue| Rc::new(Receives::Shared(queue)));
+        let own = || Rc::new(Receives::Own(1, None));
+        let receives = shared.clone().unwrap_or_else(own);
+        let probe = QueuePair::new(&domain.device, &queue, &receives, wanted)
             .map_err(|e| cannot("queue pair", e))?;
         let caps = Caps {
             send_sges: probe.caps().send_sges.min(MAX_SGES as u32),
@@ -235,6 +238,7 @@ impl RcIface {
             conns: RefCell::new(Vec::new()),
             free_slots: RefCell::new(Vec::new()),
             by_pair: RefCell::default(),
+            shared,
             rx: Rx::new(receive, buffers, settings.segment, receive_queue),
             queue,
             works: WorkPool::new(copies),
@@ -304,8 +308,7 @@ impl RcIface {
 
     /// A queue pair, ready to be connected.
     pub fn new_conn(&self, is_passive: bool) -> Result<Rc<Conn>> {
-        let shared = self.rx.queue();
-        match shared {
+        match self.shared {
             Some(_) => self.rx.start(),
             None => self.check_room(is_passive)?,
         }
@@ -322,15 +325,15 @@ impl RcIface {
             send_queue: wanted.send_queue + 1,
             ..wanted
         };
-        let (receives, own) = match shared {
-            Some(queue) => (Receives::Shared(Rc::clone(queue)), None),
+        let (receives, own) = match &self.shared {
+            Some(shared) => (Rc::clone(shared), None),
             None => {
                 let own = Rc::new(OwnReceives::new());
                 let kept = Some(Rc::clone(&own) as _);
-                (Receives::Own(own::BUFFERS, kept), Some(own))
+                (Rc::new(Receives::Own(own::BUFFERS, kept)), Some(own))
             }
         };
-        let pair = QueuePair::new(&self.domain.device, &self.queue, receives, with_end);
+        let pair = QueuePair::new(&self.domain.device, &self.queue, &receives, with_end);
         let failed = |e| {
             let why = cannot("queue pair", e);
             ucs_error!("rc_verbs: {}: {why}", self.domain.name);

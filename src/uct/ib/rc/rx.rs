@@ -97,10 +97,6 @@ impl Rx {
         self.pool.get_registered().map(Desc::own)
     }
 
-    pub fn queue(&self) -> Option<&Rc<ReceiveQueue>> {
-        self.queue.as_ref()
-    }
-
     /// Posts the first buffers, if that was not done.
     pub fn start(&self) {
         if self.target.get() == 0 {
