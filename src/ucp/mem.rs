@@ -25,23 +25,23 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 /// The parameters of `ucp_mem_map`.
-pub struct MapParams {
+pub struct MapParams<'a> {
     pub address: *mut c_void,
     pub length: usize,
     pub flags: u32,
     pub prot: u32,
     /// `UCS_MEMORY_TYPE_*`, known to the context.
     pub kind: ucs_memory_type_t,
-    pub purpose: Purpose,
+    pub purpose: Purpose<'a>,
 }
 
 /// Whom a region serves.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
+pub enum Purpose<'a> {
     /// The application, and all peers that it gives a key.
     Application,
-    /// One transfer of the library, by the key of this domain.
-    Transfer(usize),
+    /// One transfer of the library, by the keys of these domains.
+    Transfer(&'a [usize]),
     /// The library; peers map it, or read it by a device.
     Read,
 }
@@ -74,7 +74,7 @@ struct Imported {
 }
 
 impl Region {
-    pub fn map(context: &Context, params: &MapParams) -> Result<Box<Region>> {
+    pub fn map(context: &Context, params: &MapParams<'_>) -> Result<Box<Region>> {
         let allocate = params.flags & UCP_MEM_MAP_ALLOCATE != 0;
         let fixed = params.flags & UCP_MEM_MAP_FIXED != 0;
         let lock = params.flags & UCP_MEM_MAP_LOCK != 0;
@@ -274,7 +274,7 @@ impl Region {
     }
 
     /// Takes memory by the order of `UCX_ALLOC_PRIO`.
-    fn allocate(&mut self, context: &Context, fixed: bool, params: &MapParams) -> Result<()> {
+    fn allocate(&mut self, context: &Context, fixed: bool, params: &MapParams<'_>) -> Result<()> {
         let request = Request {
             address: params.address,
             length: params.length,
@@ -323,7 +323,7 @@ impl Region {
     /// Registers with every domain that can and whose keys peers use: others would serve only who guesses a device's
     /// key. Domains guard against what the rights do not allow, if they guard at all. Atomics are the owner's
     /// processor's, not the device's: both together would not be atomic.
-    fn register(&mut self, context: &Context, purpose: Purpose) {
+    fn register(&mut self, context: &Context, purpose: Purpose<'_>) {
         let mut flags = UCT_MD_MEM_ACCESS_LOCAL_READ;
         // The data of a send may be in memory that is only readable.
         if !matches!(purpose, Purpose::Transfer(_)) || self.rights & WRITE != 0 {
@@ -356,12 +356,12 @@ impl Region {
                 Registration::new(context, needs.map(|domain| domain.index), memory, flags)
             }
             // What peers may write is closed to them when the transfer ends. Of memory of devices nothing tells when it is freed.
-            Purpose::Transfer(domain) if self.rights == READ && !self.is_of_device() => {
+            Purpose::Transfer(domains) if self.rights == READ && !self.is_of_device() => {
                 let memory = (self.address.cast(), self.length);
-                Registration::of_buffer(context, domain, memory, flags)
+                Registration::of_buffer(context, domains, memory, flags)
             }
-            Purpose::Transfer(domain) => {
-                Registration::new(context, core::iter::once(domain), memory, flags)
+            Purpose::Transfer(domains) => {
+                Registration::new(context, domains.iter().copied(), memory, flags)
             }
         };
     }
@@ -552,27 +552,28 @@ pub struct Window {
 }
 
 impl Window {
-    /// A buffer that a peer may read or write, as `prot` says (`UCP_MEM_MAP_PROT_REMOTE_*`), by the key of a domain.
-    /// `NO_MEMORY` when that cannot register it.
+    /// A buffer that a peer may read or write, as `prot` says (`UCP_MEM_MAP_PROT_REMOTE_*`), by the keys of domains.
+    /// `NO_MEMORY` when the first cannot register it; others that cannot are left out.
     pub fn open(
         context: &Context,
-        domain: usize,
+        domains: &[usize],
         memory: (*mut u8, usize),
         prot: u32,
     ) -> Result<Window> {
-        Window::of(context, domain, memory, UCS_MEMORY_TYPE_HOST, prot)
+        Window::of(context, domains, memory, UCS_MEMORY_TYPE_HOST, prot)
     }
 
     /// As `open`, of memory of a type, `UCS_MEMORY_TYPE_*`.
     pub fn of(
         context: &Context,
-        domain: usize,
+        domains: &[usize],
         (address, length): (*mut u8, usize),
         kind: ucs_memory_type_t,
         prot: u32,
     ) -> Result<Window> {
-        let window = Window::name(context, domain, (address, length), kind, prot)?;
-        let is_known = length == 0 || window.handle(domain).is_some();
+        let window = Window::name(context, domains, (address, length), kind, prot)?;
+        let first = domains.first().ok_or(Status::INVALID_PARAM)?;
+        let is_known = length == 0 || window.handle(*first).is_some();
         is_known.then_some(window).ok_or(Status::NO_MEMORY)
     }
 
@@ -583,10 +584,10 @@ impl Window {
         is_admitted.then_some(()).ok_or(Status::UNSUPPORTED)
     }
 
-    /// As `of`, but where the domain cannot register the memory, its key tells address, length and type alone.
+    /// As `of`, but where no domain can register the memory, its key tells address, length and type alone.
     pub fn name(
         context: &Context,
-        domain: usize,
+        domains: &[usize],
         (address, length): (*mut u8, usize),
         kind: ucs_memory_type_t,
         prot: u32,
@@ -597,7 +598,7 @@ impl Window {
             flags: 0,
             prot,
             kind,
-            purpose: Purpose::Transfer(domain),
+            purpose: Purpose::Transfer(domains),
         };
         let region = Region::map(context, &params)?;
         Ok(Window {

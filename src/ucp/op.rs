@@ -8,7 +8,7 @@ use crate::c::{UCS_MEMORY_TYPE_HOST, ucs_memory_type_t, uct_rkey_t};
 use crate::ucp::ahead::Ahead;
 use crate::ucp::atomic::Atomic;
 use crate::ucp::dt::Data;
-use crate::ucp::ep::{Ep, EpRef, Task, TaskStep};
+use crate::ucp::ep::{DevicePart, Ep, EpRef, Task, TaskStep};
 use crate::ucp::mem::Window;
 use crate::ucp::plan::RndvPolicy;
 use crate::ucp::reg::{LocalMemory, Registration};
@@ -603,12 +603,14 @@ pub struct PutOp {
     pub device: Option<DeviceAccess>,
 }
 
-/// An access by the device of the message lane.
+/// An access by the device of the message lane, and those of rails.
 pub struct DeviceAccess {
     pub rkey: uct_rkey_t,
     pub memory: LocalMemory,
     /// The local memory was registered for this access.
     pub registration: Option<Registration>,
+    /// The parts of an access that rails share.
+    pub parts: Option<Rc<[DevicePart]>>,
 }
 
 /// State of a composite request.

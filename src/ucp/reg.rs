@@ -33,8 +33,8 @@ pub enum LocalMemory {
 pub struct Registration {
     /// The domains, by their indices in the context, that know the memory. Most contexts have one that registers it.
     handles: SmallVec<[(usize, Registered); 1]>,
-    /// One that the cache of its domain keeps.
-    remembered: Option<Remembered>,
+    /// Those that the caches of their domains keep.
+    remembered: SmallVec<[Remembered; 1]>,
 }
 
 impl Registration {
@@ -42,48 +42,61 @@ impl Registration {
     pub fn new(
         context: &Context,
         domains: impl Iterator<Item = usize>,
-        (address, length): (*mut c_void, usize),
+        memory: (*mut c_void, usize),
         flags: u32,
     ) -> Registration {
         let mut made = Registration::default();
         for domain in domains {
-            let md: &MdHandle = &context.mds[domain];
-            let flags = flags | UCT_MD_MEM_FLAG_HIDE_ERRORS;
-            match md.register(address, length, flags) {
-                Ok(registered) => made.handles.push((domain, registered)),
-                // No such memory can be registered there: no limit of this machine's.
-                Err(e @ Status::UNSUPPORTED) => {
-                    ucs_debug!("{}: registering {length} bytes: {e}", md.name);
-                }
-                Err(e) => report(context, md, length, e),
-            }
+            made.add(context, domain, memory, flags);
         }
         made
     }
 
-    /// Tells one domain of a buffer, if it does not know it yet.
+    fn add(
+        &mut self,
+        context: &Context,
+        domain: usize,
+        (address, length): (*mut c_void, usize),
+        flags: u32,
+    ) {
+        let md: &MdHandle = &context.mds[domain];
+        let flags = flags | UCT_MD_MEM_FLAG_HIDE_ERRORS;
+        match md.register(address, length, flags) {
+            Ok(registered) => self.handles.push((domain, registered)),
+            // No such memory can be registered there: no limit of this machine's.
+            Err(e @ Status::UNSUPPORTED) => {
+                ucs_debug!("{}: registering {length} bytes: {e}", md.name);
+            }
+            Err(e) => report(context, md, length, e),
+        }
+    }
+
+    /// Tells domains of a buffer, as far as they do not know it yet.
     pub fn of_buffer(
+        context: &Context,
+        domains: &[usize],
+        memory: (*mut u8, usize),
+        flags: u32,
+    ) -> Registration {
+        let mut made = Registration::default();
+        for domain in domains {
+            made.add_buffer(context, *domain, memory, flags);
+        }
+        made
+    }
+
+    fn add_buffer(
+        &mut self,
         context: &Context,
         domain: usize,
         (buffer, bytes): (*mut u8, usize),
         flags: u32,
-    ) -> Registration {
-        match context
-            .reg_caches
-            .get(context, domain, (buffer, bytes), flags)
-        {
-            Some(Ok(found)) => Registration {
-                handles: SmallVec::new(),
-                remembered: Some(found),
-            },
-            Some(Err(e)) => {
-                report(context, &context.mds[domain], bytes, e);
-                Registration::default()
-            }
-            None => {
-                let memory = (buffer.cast(), bytes);
-                Registration::new(context, core::iter::once(domain), memory, flags)
-            }
+    ) {
+        let caches = &context.reg_caches;
+        match caches.get(context, domain, (buffer, bytes), flags) {
+            Some(Ok(found)) => self.remembered.push(found),
+            Some(Err(e)) => report(context, &context.mds[domain], bytes, e),
+            None => self.add(context, domain, (buffer.cast(), bytes), flags),
         }
     }
 
@@ -98,9 +111,9 @@ impl Registration {
         self.all().find(|(i, _)| *i == domain).map(|(_, memh)| memh)
     }
 
-    /// Whether a cache keeps it.
+    /// Whether caches keep it for all its domains.
     pub fn is_remembered(&self) -> bool {
-        self.remembered.is_some()
+        self.handles.is_empty() && !self.remembered.is_empty()
     }
 
     /// The domains that know the memory, with their handles.
@@ -114,7 +127,7 @@ impl Registration {
     /// Gives the handles back; returns the first error.
     #[inline]
     pub fn release(&mut self) -> Result<()> {
-        match self.handles.is_empty() && self.remembered.is_none() {
+        match self.handles.is_empty() && self.remembered.is_empty() {
             true => Ok(()),
             false => self.release_all(),
         }
@@ -122,7 +135,7 @@ impl Registration {
 
     #[inline(never)]
     fn release_all(&mut self) -> Result<()> {
-        self.remembered = None;
+        self.remembered.clear();
         let mut result = Ok(());
         for (_, registered) in self.handles.drain(..) {
             result = result.and(registered.release());

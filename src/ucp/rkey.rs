@@ -157,11 +157,26 @@ impl Mapping {
         Some(Mapping { key, delta: 0 })
     }
 
+    /// The same by the keys of all domains of the peer's that are of that component.
+    pub fn of_domains(context: &Context, domain: usize, keys: MdKeyList<'_>) -> DomainKeys {
+        let number = context.mds[domain].component.component.key_number();
+        let of_component = keys.iter().filter(|k| Some(k.component) == number);
+        of_component
+            .filter_map(|k| {
+                let key = Mapping::of_domain(context, domain, k.domain, keys)?;
+                Some((k.domain, key))
+            })
+            .collect()
+    }
+
     /// The transport's key.
     pub fn rkey(&self) -> uct_rkey_t {
         self.key.rkey()
     }
 }
+
+/// The keys of a peer's domains for one memory, by the numbers of the domains.
+type DomainKeys = Box<[(u8, Mapping)]>;
 
 /// A remote key: the object of `ucp_rkey_h`.
 pub struct RemoteKey {
@@ -169,6 +184,8 @@ pub struct RemoteKey {
     pub access: Access,
     /// Keeps the memory mapped.
     _mapping: Option<Mapping>,
+    /// For the rails of an endpoint, where the peer has sent the keys of several domains.
+    by_domain: DomainKeys,
 }
 
 impl RemoteKey {
@@ -177,7 +194,22 @@ impl RemoteKey {
             info,
             access,
             _mapping: mapping,
+            by_domain: DomainKeys::default(),
         }
+    }
+
+    /// With the keys of several domains of the peer's.
+    pub fn with_domains(self, by_domain: DomainKeys) -> RemoteKey {
+        RemoteKey { by_domain, ..self }
+    }
+
+    /// The key of a domain of the peer's, where it has sent several.
+    pub fn of_domain(&self, theirs: u8) -> Option<uct_rkey_t> {
+        let (_, key) = self
+            .by_domain
+            .iter()
+            .find(|(domain, _)| *domain == theirs)?;
+        Some(key.rkey())
     }
 
     /// `length` bytes at `address` for reading, if they are mapped here and the key permits that.

@@ -415,7 +415,7 @@ unsafe extern "C" fn transport_failed(
     match ep.on_rail_failure(uct_ep) {
         None => {}
         Some(false) => {
-            ucs_diag!("{}: a rail cannot be connected: {status}", ep.name());
+            ucs_diag!("{}: a rail is left out from now on: {status}", ep.name());
             return UCS_OK;
         }
         Some(true) => {

@@ -574,8 +574,8 @@ pub trait Transport: Sync + 'static {
         true
     }
 
-    /// Whether lanes to several devices of the peer, this one among them, move more than one lane. The flush of such a
-    /// transport's endpoints always has room.
+    /// Whether lanes to several devices of the peer, this one among them, move more than one lane. Where rails carry
+    /// messages, the flush of such a transport's endpoints always has room.
     fn has_rails(&self, device: &[u8]) -> bool {
         let _ = device;
         false

@@ -124,6 +124,12 @@ pub trait InternalIface: Iface {
         false
     }
 
+    /// Whether an endpoint to an interface is connected; `None` where it sends by connections of its interface, which
+    /// `is_connected` tells.
+    fn is_ep_connected(ep: &EpBox<Self>) -> Option<bool> {
+        None
+    }
+
     /// Closes the connection of the peer whose message is being handled, if there is one: the peer exceeds its limit.
     fn reject_sender(face: &IfaceBox<Self>) -> bool {
         false
@@ -568,6 +574,8 @@ pub struct InternalOps {
     pub sender_identity: unsafe fn(uct_iface_h) -> Option<u64>,
     /// `InternalIface::is_connected`.
     pub is_connected: unsafe fn(uct_iface_h, u64) -> bool,
+    /// `InternalIface::is_ep_connected`.
+    pub is_ep_connected: unsafe fn(uct_ep_h) -> Option<bool>,
     /// `InternalIface::reject_sender`.
     pub reject_sender: unsafe fn(uct_iface_h) -> bool,
     /// `InternalIface::keep`.
@@ -604,6 +612,7 @@ impl<I: InternalIface> Table<I> {
         peer_identity: peer_identity::<I>,
         sender_identity: sender_identity::<I>,
         is_connected: is_connected::<I>,
+        is_ep_connected: is_ep_connected::<I>,
         reject_sender: reject_sender::<I>,
         keep: keep::<I>,
         release: release::<I>,
@@ -684,6 +693,11 @@ unsafe fn sender_identity<I: InternalIface>(iface: uct_iface_h) -> Option<u64> {
 unsafe fn is_connected<I: InternalIface>(iface: uct_iface_h, identity: u64) -> bool {
     // SAFETY: by the caller's promise.
     I::is_connected(unsafe { IfaceBox::<I>::from_c(iface) }, identity)
+}
+
+unsafe fn is_ep_connected<I: InternalIface>(ep: uct_ep_h) -> Option<bool> {
+    // SAFETY: by the caller's promise.
+    I::is_ep_connected(unsafe { EpBox::<I>::from_c(ep) })
 }
 
 unsafe fn reject_sender<I: InternalIface>(iface: uct_iface_h) -> bool {

@@ -31,6 +31,13 @@ impl<'a> MdKeyList<'a> {
         core::iter::from_fn(move || take_key(&mut r))
     }
 
+    /// Whether there is more than one.
+    pub fn has_several(self) -> bool {
+        self.0
+            .get(KEY_HEAD - 1)
+            .is_some_and(|len| self.0.len() > KEY_HEAD + usize::from(*len))
+    }
+
     /// The key of one of the owner's memory domains.
     pub fn of(self, component: u8, domain: u8) -> Option<&'a [u8]> {
         let is_it = |k: &MdKey<'_>| (k.component, k.domain) == (component, domain);

@@ -22,6 +22,7 @@
  *                  after N work requests the device reports this IBV_EVENT_*, of the Nth request's queue pair, of its queues
  *                  or of its port, whose state becomes what the event says; nothing else happens
  *   devices=2      a second device, fake1
+ *   only=N         max_reg and fatal are of the Nth device alone
  *   speed=N        the speed of its port in steps of 2.5 Gbit/s a wire, as IBV_SPEED of InfiniBand (default 32, as fake0)
  *   srq=0          a device without shared receive queues
  *   atomics=0      a device without atomics
@@ -128,7 +129,7 @@ static unsigned next_qp = 17, next_region = 1, waiting;
 static long ethernet, max_inline = 256, max_sge = 8, fail_reg, fail_qp, send_err, fatal, atomics = 1, port_state = IBV_PORT_ACTIVE;
 static long only_gid = -1, drop, twice, late, seed = 1, max_reg, n_refused;
 static long n_reg, n_qp, n_send, n_read, n_write, read_err, n_live, refuse, n_posted, n_atomic, last_read;
-static long n_devices = 1, speed = 32, n_data[2];
+static long n_devices = 1, speed = 32, only, n_data[2];
 static long event_kind, event_at, has_srq = 1, odp, n_advised, n_wanted;
 static long report, n_doorbell, n_signalled, n_pinned, n_heap;
 static struct datagram *delayed;
@@ -146,7 +147,7 @@ long *fake_verbs_setting(const char *text)
         {"gid", &only_gid}, {"drop", &drop}, {"double", &twice}, {"late", &late}, {"seed", &seed},
         {"max_reg", &max_reg}, {"refused", &n_refused}, {"refuse", &refuse}, {"event", &event_kind}, {"srq", &has_srq}, {"odp", &odp}, {"advised", &n_advised}, {"wanted", &n_wanted}, {"at", &event_at}, {"reg", &n_reg}, {"sent", &n_send},
         {"live", &n_live}, {"reads", &n_read}, {"last_read", &last_read}, {"amos", &n_atomic}, {"writes", &n_write}, {"read_err", &read_err},
-        {"devices", &n_devices}, {"speed", &speed}, {"data0", &n_data[0]}, {"data1", &n_data[1]}, {"report", &report}, {"pinned", &n_pinned}, {"heap", &n_heap},
+        {"devices", &n_devices}, {"only", &only}, {"speed", &speed}, {"data0", &n_data[0]}, {"data1", &n_data[1]}, {"report", &report}, {"pinned", &n_pinned}, {"heap", &n_heap},
     };
     size_t n = strcspn(text, "=,");
     unsigned i;
@@ -189,6 +190,9 @@ static void give_back(void *taken)
 
 static int number_of(const struct ibv_context *context) { return context->device - devices; }
 
+/* Whether a device is one that is broken. */
+static int breaks(const struct ibv_context *context) { return !only || number_of(context) == only - 1; }
+
 /* Keys of one device are none to another. */
 static int allowed(const struct ibv_context *context, uint32_t key, uint64_t address, size_t length, unsigned access)
 {
@@ -206,7 +210,8 @@ struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *address, size_t length, int a
     struct ibv_mr *mr = NULL;
     unsigned tried;
     pthread_mutex_lock(&lock);
-    if (++n_reg != fail_reg && (odp || !(access & IBV_ACCESS_ON_DEMAND)) && (!max_reg || length <= (size_t)max_reg)) {
+    if (++n_reg != fail_reg && (odp || !(access & IBV_ACCESS_ON_DEMAND)) &&
+        (!max_reg || length <= (size_t)max_reg || !breaks(pd->context))) {
         for (tried = 0; tried < MAX_REGIONS && regions[next_region].mr; tried++) next_region = next_region % (MAX_REGIONS - 1) + 1;
         if (tried < MAX_REGIONS && (mr = calloc(1, sizeof *mr))) {
             struct region *region = &regions[next_region];
@@ -599,8 +604,9 @@ static void report_fatal(void)
 {
     unsigned i;
     for (i = 0; i < MAX_QPS; i++)
-        if (qps[i]) stop(qps[i]);
-    raise_event(NULL, IBV_EVENT_DEVICE_FATAL, NULL);
+        if (qps[i] && breaks(qps[i]->v.context)) stop(qps[i]);
+    for (i = 0; i < MAX_CONTEXTS; i++)
+        if (contexts[i] && breaks(contexts[i])) raise_event(contexts[i], IBV_EVENT_DEVICE_FATAL, NULL);
 }
 
 static int is_of_pair(enum ibv_event_type kind)

@@ -44,9 +44,16 @@ impl Ep {
             (Capability::Rdma, Access::Rdma),
         ];
         for (capability, access) in ways {
-            let key = self.lane_with(capability);
-            if let Some(key) = key.and_then(|lane| self.key_of_lane(lane, keys)) {
-                return RemoteKey::new(info, access(key.rkey()), Some(key));
+            let Some(lane) = self.lane_with(capability) else {
+                continue;
+            };
+            if let Some(key) = self.key_of_lane(lane, keys) {
+                let key = RemoteKey::new(info, access(key.rkey()), Some(key));
+                if capability != Capability::Rdma || !keys.has_several() {
+                    return key;
+                }
+                let domain = self.worker().domain_of(lane.iface);
+                return key.with_domains(Mapping::of_domains(context, domain, keys));
             }
         }
         RemoteKey::new(info, Access::Messages, None)
@@ -75,8 +82,17 @@ impl Ep {
     fn key_of_lane(&self, lane: Lane, keys: MdKeyList<'_>) -> Option<Mapping> {
         let w = self.worker();
         let domain = w.domain_of(lane.iface);
-        let theirs = self.address.get()?.entries.get(lane.entry)?.domain;
-        Mapping::of_domain(w.context(), domain, theirs, keys)
+        Mapping::of_domain(w.context(), domain, self.domain_of_peer(lane)?, keys)
+    }
+
+    /// The peer's memory domain to which a lane leads.
+    fn domain_of_peer(&self, lane: Lane) -> Option<u8> {
+        Some(self.address.get()?.entries.get(lane.entry)?.domain)
+    }
+
+    /// The key by which a rail reaches memory of the peer's that has the keys of several domains.
+    pub fn rail_key(&self, lane: Lane, key: &RemoteKey) -> Option<uct_rkey_t> {
+        key.of_domain(self.domain_of_peer(lane)?)
     }
 
     /// The key that the peer sent as `blob`, unpacked now or before. Memory of this process is used only if it was mapped

@@ -3,7 +3,7 @@
 
 use super::message_lane::NO_LANE;
 use super::{
-    Capability, Ep, Lane, LaneIdx, MessageLane, OpenedLane, OpenedRail, WantedRails, WeightedLane,
+    Capability, Ep, Lane, LaneIdx, MessageLane, OpenedLane, WantedRails, WeightedLane, WhichRails,
 };
 use crate::c::*;
 use crate::ucp::counters::Tally;
@@ -112,34 +112,46 @@ impl Ep {
         self.lanes.first()
     }
 
-    /// `first`, and the rails beside it that are connected. Opens rails when it is called first.
-    pub fn lanes_with_rails(&self, first: Lane, wanted: WantedRails) -> Vec<WeightedLane> {
+    /// `first`, and the rails beside it that are connected, or all that stand. Opens rails when it is called first.
+    pub fn lanes_with_rails(
+        &self,
+        first: Lane,
+        (wanted, which): (WantedRails, WhichRails),
+    ) -> Vec<WeightedLane> {
         let w = self.worker();
         let has_rails = !self.uses_failover() && !self.is_upstream();
         if let Some(address) = self.address.get().filter(|_| has_rails) {
-            self.rails.open_once(|| {
-                let opened = (self.hooks().open_rails)(w, address, self.lane(), wanted);
-                let add = |rail: OpenedRail| {
-                    let weighted = WeightedLane {
-                        lane: self.add_lane(rail.lane),
-                        bandwidth: rail.bandwidth,
-                    };
-                    (weighted, rail.identity)
-                };
-                opened.into_iter().map(add).collect()
-            });
+            let open = || (self.hooks().open_rails)(w, address, self.lane(), wanted);
+            self.rails.open_once(open, |opened| self.add_lane(opened));
         }
         let first = WeightedLane {
             lane: first,
             bandwidth: bandwidth(&w.ifaces[first.iface].attr, w.context().processes_here),
         };
-        let is_connected =
-            |iface: usize, identity| w.ifaces[iface].internal().is_connected(identity);
-        let rails = self.rails.connected(is_connected);
-        core::iter::once(first).chain(rails).collect()
+        let mut lanes = vec![first];
+        match which {
+            WhichRails::Connected => lanes.extend(self.rails.connected(|lane, identity| {
+                let of_iface = || w.ifaces[lane.iface].internal().is_connected(identity);
+                lane.is_connected().unwrap_or_else(of_iface)
+            })),
+            WhichRails::Standing => lanes.extend(self.rails.standing()),
+        }
+        lanes
     }
 
-    /// A transport endpoint has failed. Returns whether it was a rail that carried data; `None` if it was no rail.
+    /// Whether there are rails, or they have not been looked for.
+    #[inline]
+    pub fn may_have_rails(&self) -> bool {
+        self.rails.may_be()
+    }
+
+    /// Whether a lane is a rail that has failed.
+    pub fn is_lost_rail(&self, lane: Lane) -> bool {
+        self.rails.is_lost(lane)
+    }
+
+    /// A transport endpoint has failed. Returns whether it was a rail whose data may be lost without a word; `None` if it
+    /// was no rail.
     pub fn on_rail_failure(&self, ep: uct_ep_h) -> Option<bool> {
         self.rails.on_failure(ep)
     }

@@ -6,7 +6,7 @@ use crate::c::*;
 use crate::ucp::plan::Thresholds;
 use crate::ucs::{Result, Status, tracepoint};
 use crate::uct::base::copy::Room;
-use crate::uct::internal::Short;
+use crate::uct::internal::{Short, base_of};
 use crate::wire::header::AmId;
 use core::ffi::c_void;
 
@@ -109,6 +109,12 @@ impl MessageLane {
 }
 
 impl Lane {
+    /// Whether its transport endpoint is connected; `None` where the connections of the interface tell that.
+    pub fn is_connected(&self) -> Option<bool> {
+        // SAFETY: a live transport endpoint of ours.
+        unsafe { (base_of((*self.ep).iface).internal.ops.is_ep_connected)(self.ep) }
+    }
+
     /// As `MessageLane::bcopy`, by any lane, of at most `room` bytes.
     pub fn bcopy<F: FnMut(&mut PackBuffer<'_>)>(
         &self,

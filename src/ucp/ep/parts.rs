@@ -2,7 +2,10 @@
 #![forbid(unsafe_code)]
 
 use super::lanes::Lane;
+use crate::c::uct_rkey_t;
+use crate::ucp::reg::LocalMemory;
 use crate::ucs::{Result, Status};
+use crate::uct::internal::EpochGuard;
 use core::ops::Range;
 
 /// A part of a transfer, and the lane that it goes by.
@@ -10,6 +13,15 @@ use core::ops::Range;
 pub struct Part {
     pub lane: Lane,
     pub range: Range<usize>,
+}
+
+/// A part that an RDMA device moves, by the registration and the keys of its memory domain.
+#[derive(Clone, Debug)]
+pub struct DevicePart {
+    pub part: Part,
+    pub memory: LocalMemory,
+    pub rkey: uct_rkey_t,
+    pub guard: Option<EpochGuard>,
 }
 
 /// The bytes of a message that are still to be sent in fragments, by the lanes that share them.

@@ -2,7 +2,8 @@
 //!
 //! They are opened when a transfer first is long enough to be split, and are used once they are connected. A rail that
 //! cannot be connected is left out. A rail that was used fails the endpoint when it fails, as its data may be lost; the
-//! peer hears of it by the message lane.
+//! peer hears of it by the message lane. An RDMA device tells of each transfer how it ended: what is under way on such a
+//! rail ends with its status, and the rail is left out from then on.
 #![forbid(unsafe_code)]
 
 use super::lanes::{Lane, OpenedLane};
@@ -32,10 +33,20 @@ pub struct WantedRails {
     pub ratio: f64,
 }
 
+/// Which rails of an endpoint are asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WhichRails {
+    /// Those that data can go by now.
+    Connected,
+    /// Those that have not failed: the peer's may be connected already.
+    Standing,
+}
+
 struct Rail {
     weighted: WeightedLane,
     /// The peer's identity, by which the interface knows whether it is connected.
     identity: u64,
+    by_device: bool,
     state: Cell<State>,
     /// It carried data that no flush has covered.
     unflushed: Cell<bool>,
@@ -49,6 +60,8 @@ pub struct OpenedRail {
     pub bandwidth: f64,
     /// The peer's identity, by which its interface knows whether it is connected.
     pub identity: u64,
+    /// A device moves the data, and tells of each transfer how it ended: `Capability::Rdma`.
+    pub by_device: bool,
 }
 
 /// The rails of an endpoint.
@@ -63,12 +76,20 @@ pub struct Rails {
 }
 
 impl Rails {
-    /// Opens the rails, unless that was done before: `open` makes the lanes, each with the peer's identity.
-    pub fn open_once(&self, open: impl FnOnce() -> Vec<(WeightedLane, u64)>) {
+    /// Opens the rails, unless that was done before: `open` makes the transport endpoints, `add` the lanes.
+    pub fn open_once(
+        &self,
+        open: impl FnOnce() -> Vec<OpenedRail>,
+        add: impl Fn(OpenedLane) -> Lane,
+    ) {
         self.opened.get_or_init(|| {
-            let rail = |(weighted, identity)| Rail {
-                weighted,
-                identity,
+            let rail = |opened: OpenedRail| Rail {
+                weighted: WeightedLane {
+                    lane: add(opened.lane),
+                    bandwidth: opened.bandwidth,
+                },
+                identity: opened.identity,
+                by_device: opened.by_device,
                 state: Cell::new(State::Connecting),
                 unflushed: Cell::new(false),
                 parts: Tally::default(),
@@ -81,24 +102,43 @@ impl Rails {
         self.opened.get().map_or(&[], Vec::as_slice)
     }
 
-    /// The rails that are connected, for which `is_connected` is asked by interface and identity.
+    /// Whether there are rails, or they have not been looked for.
+    #[inline]
+    pub fn may_be(&self) -> bool {
+        self.opened.get().is_none_or(|all| !all.is_empty())
+    }
+
+    /// The rails that are connected, for which `is_connected` is asked by lane and identity.
     pub fn connected(
         &self,
-        is_connected: impl Fn(usize, u64) -> bool,
+        is_connected: impl Fn(Lane, u64) -> bool,
     ) -> impl Iterator<Item = WeightedLane> {
         self.all().iter().filter_map(move |rail| {
             let lane = rail.weighted.lane;
-            if rail.state.get() == State::Connecting && is_connected(lane.iface, rail.identity) {
+            if rail.state.get() == State::Connecting && is_connected(lane, rail.identity) {
                 rail.state.set(State::Connected);
             }
             (rail.state.get() == State::Connected).then_some(rail.weighted)
         })
     }
 
-    /// A transport endpoint has failed. Returns whether it is a rail's that carried data; `None` if it is not a rail's.
+    /// The rails that have not failed, connected or not.
+    pub fn standing(&self) -> impl Iterator<Item = WeightedLane> {
+        let standing = |rail: &&Rail| rail.state.get() != State::Lost;
+        self.all().iter().filter(standing).map(|rail| rail.weighted)
+    }
+
+    /// Whether a lane is a rail that has failed.
+    pub fn is_lost(&self, lane: Lane) -> bool {
+        let is_it = |rail: &Rail| rail.weighted.lane == lane && rail.state.get() == State::Lost;
+        self.all().iter().any(is_it)
+    }
+
+    /// A transport endpoint has failed. Returns whether data that it carried may be lost without a word; `None` if it is
+    /// not a rail's.
     pub fn on_failure(&self, ep: uct_ep_h) -> Option<bool> {
         let rail = self.all().iter().find(|r| r.weighted.lane.ep == ep)?;
-        let was_used = rail.state.replace(State::Lost) == State::Connected;
+        let was_used = rail.state.replace(State::Lost) == State::Connected && !rail.by_device;
         self.failed.set(self.failed.get() || was_used);
         Some(was_used)
     }
@@ -166,35 +206,54 @@ mod tests {
     use super::*;
     use crate::ucp::ep::Lanes;
 
+    /// Opens a rail on each of the interfaces, and none a second time.
+    fn open(rails: &Rails, ifaces: &[usize], by_device: bool) -> Vec<Lane> {
+        let lanes = Lanes::default();
+        let rail = |iface: &usize| OpenedRail {
+            lane: OpenedLane {
+                ep: core::ptr::without_provenance_mut(8 * iface),
+                iface: *iface,
+                entry: 0,
+            },
+            bandwidth: 1e9,
+            identity: 100 + *iface as u64,
+            by_device,
+        };
+        for _ in 0..2 {
+            let add = |opened: OpenedLane| lanes.add(opened.ep, opened.iface, opened.entry);
+            rails.open_once(|| ifaces.iter().map(rail).collect(), add);
+        }
+        lanes.all().collect()
+    }
+
+    fn connected(rails: &Rails, up: &[usize]) -> Vec<Lane> {
+        let rails = rails.connected(|lane, identity| {
+            assert_eq!(identity, 100 + lane.iface as u64);
+            up.contains(&lane.iface)
+        });
+        rails.map(|w| w.lane).collect()
+    }
+
     #[test]
     fn a_rail_is_used_once_it_is_connected_and_left_out_if_it_never_is() {
-        let (lanes, rails) = (Lanes::default(), Rails::default());
-        let made: Vec<Lane> = (1..=2)
-            .map(|n| lanes.add(core::ptr::without_provenance_mut(8 * n), n, 0))
-            .collect();
-        let weighted = |lane: Lane| WeightedLane {
-            lane,
-            bandwidth: 1e9,
-        };
-        let connected = |up: &[usize]| -> Vec<Lane> {
-            let rails = rails.connected(|iface, identity| {
-                assert_eq!(identity, 100 + iface as u64);
-                up.contains(&iface)
-            });
-            rails.map(|w| w.lane).collect()
-        };
-        assert!(connected(&[1, 2]).is_empty(), "none is open");
-        assert_eq!(rails.on_failure(made[0].ep), None);
-        for _ in 0..2 {
-            let with_identity = |lane: &Lane| (weighted(*lane), 100 + lane.iface as u64);
-            rails.open_once(|| made.iter().map(with_identity).collect());
-        }
-        assert!(connected(&[]).is_empty());
-        assert_eq!(connected(&[1]), [made[0]]);
-        assert_eq!(connected(&[]), [made[0]], "its failure is told otherwise");
+        let rails = Rails::default();
+        assert!(connected(&rails, &[1, 2]).is_empty(), "none is open");
+        assert!(rails.may_be());
+        let made = open(&rails, &[1, 2], false);
+        assert_eq!(
+            rails.on_failure(core::ptr::without_provenance_mut(24)),
+            None
+        );
+        assert!(connected(&rails, &[]).is_empty());
+        assert_eq!(connected(&rails, &[1]), [made[0]]);
+        assert_eq!(
+            connected(&rails, &[]),
+            [made[0]],
+            "its failure is told otherwise"
+        );
         assert_eq!(rails.on_failure(made[1].ep), Some(false));
         assert!(!rails.has_failed());
-        assert_eq!(connected(&[1, 2]), [made[0]]);
+        assert_eq!(connected(&rails, &[1, 2]), [made[0]]);
         assert_eq!(rails.parts().count(), 0);
         for bytes in [3, 4] {
             rails.note_part(made[0], bytes);
@@ -208,6 +267,25 @@ mod tests {
         assert_eq!(rails.take_unflushed().collect::<Vec<_>>(), [made[0]]);
         assert_eq!(rails.take_unflushed().count(), 0);
         assert_eq!(rails.on_failure(made[0].ep), Some(true));
-        assert!(connected(&[1, 2]).is_empty() && rails.has_failed());
+        assert!(connected(&rails, &[1, 2]).is_empty() && rails.has_failed());
+    }
+
+    #[test]
+    fn the_failure_of_a_device_leaves_its_rail_out() {
+        let rails = Rails::default();
+        let made = open(&rails, &[1, 2], true);
+        assert_eq!(connected(&rails, &[1, 2]), made);
+        assert_eq!(rails.on_failure(made[0].ep), Some(false));
+        assert!(!rails.has_failed());
+        assert!(rails.is_lost(made[0]) && !rails.is_lost(made[1]));
+        assert_eq!(connected(&rails, &[1, 2]), [made[1]]);
+        assert!(rails.standing().map(|w| w.lane).eq([made[1]]));
+    }
+
+    #[test]
+    fn where_there_is_no_second_device_nobody_looks_again() {
+        let rails = Rails::default();
+        open(&rails, &[], true);
+        assert!(!rails.may_be());
     }
 }

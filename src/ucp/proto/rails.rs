@@ -2,11 +2,22 @@
 //!
 //! `UCX_MAX_*_RAILS` limits the number of lanes, `UCX_MIN_*_CHUNK_SIZE` the length of a part. A lane whose part would be
 //! shorter is left out: what it adds is less than what it costs.
+//!
+//! Parts that RDMA devices move need a registration and a key of each device's memory domain. A rail for which the memory
+//! cannot be registered, or whose key the peer has not sent, is left out. Messages do not go by such rails.
 #![forbid(unsafe_code)]
 
+use crate::c::uct_mem_h;
 use crate::ucp::config::TABLE;
-use crate::ucp::ep::{Ep, Lane, Part, WantedRails, WeightedLane};
+use crate::ucp::ep::{
+    Capability, DevicePart, Ep, Lane, Part, WantedRails, WeightedLane, WhichRails,
+};
+use crate::ucp::proto::zcopy::Transfer;
+use crate::ucp::reg::LocalMemory;
+use crate::ucp::rkey::RemoteKey;
 use crate::ucs::config::{Config, var};
+use crate::uct::internal::EpochGuard;
+use smallvec::{SmallVec, smallvec};
 
 /// Parts begin at multiples of this: cache lines stay whole.
 const ALIGNMENT: usize = 64;
@@ -74,8 +85,21 @@ impl RailRules {
 /// Opens the rails beside the message lane; transfers use those that are connected.
 pub fn open(ep: &Ep) {
     if let Some(first) = ep.message_lane() {
-        ep.lanes_with_rails(first, ep.worker().proto().rails.wanted());
+        lanes(ep, first, usize::MAX, WhichRails::Connected);
     }
+}
+
+/// `first` and the rails beside it, at most so many.
+fn lanes(ep: &Ep, first: Lane, most: usize, which: WhichRails) -> Vec<WeightedLane> {
+    let wanted = ep.worker().proto().rails.wanted();
+    let mut lanes = ep.lanes_with_rails(first, (wanted, which));
+    lanes.truncate(most);
+    lanes
+}
+
+/// Whether messages may go by the rails of an endpoint, if it has any.
+pub fn carry_messages(ep: &Ep) -> bool {
+    ep.lane_with(Capability::Rdma).is_none()
 }
 
 /// Splits a transfer of `len` bytes that `first` could carry alone, and has the first part of. `None` if it is not split.
@@ -88,8 +112,10 @@ pub fn split(ep: &Ep, first: Lane, limits: SplitLimits, len: usize) -> Option<Ve
 
 #[cold]
 fn split_long(ep: &Ep, first: Lane, limits: SplitLimits, len: usize) -> Option<Vec<Part>> {
-    let mut lanes = ep.lanes_with_rails(first, ep.worker().proto().rails.wanted());
-    lanes.truncate(limits.max);
+    if !carry_messages(ep) {
+        return None;
+    }
+    let lanes = lanes(ep, first, limits.max, WhichRails::Connected);
     let parts = shares(&lanes, limits.least, len);
     if parts.len() < 2 {
         return None;
@@ -110,6 +136,127 @@ pub fn parts(ep: &Ep, first: Lane, limits: SplitLimits, len: usize) -> Vec<Part>
         }]
     };
     split(ep, first, limits, len).unwrap_or_else(whole)
+}
+
+/// The domains that move a transfer of `len` bytes by RDMA devices, the first of which is that of `first`.
+#[inline]
+pub fn domains(
+    ep: &Ep,
+    first: Lane,
+    limits: SplitLimits,
+    len: usize,
+    which: WhichRails,
+) -> SmallVec<[usize; 2]> {
+    match limits.may_split(len) && ep.may_have_rails() {
+        true => domains_of_long(ep, first, limits, len, which),
+        false => smallvec![ep.worker().domain_of(first.iface)],
+    }
+}
+
+#[cold]
+fn domains_of_long(
+    ep: &Ep,
+    first: Lane,
+    limits: SplitLimits,
+    len: usize,
+    which: WhichRails,
+) -> SmallVec<[usize; 2]> {
+    let lanes = lanes(ep, first, limits.max, which);
+    let mut domains = SmallVec::new();
+    for part in shares(&lanes, limits.least, len) {
+        let domain = ep.worker().domain_of(part.lane.iface);
+        // Two ports of a device have one.
+        if !domains.contains(&domain) {
+            domains.push(domain);
+        }
+    }
+    domains
+}
+
+/// The memory at both ends of a transfer by RDMA devices, by the domains that know it.
+pub struct Ends<'a> {
+    /// The handle of a domain here.
+    pub local: &'a dyn Fn(usize) -> Option<uct_mem_h>,
+    pub remote: &'a RemoteKey,
+    /// The key of the epoch's word, if the transfer has a guard.
+    pub epoch: Option<&'a RemoteKey>,
+}
+
+/// The parts of a transfer between registered memory, which `first` could do alone; none if it is not split.
+#[inline]
+pub fn by_devices(
+    ep: &Ep,
+    first: Lane,
+    limits: SplitLimits,
+    transfer: &Transfer,
+    ends: &Ends<'_>,
+) -> Vec<DevicePart> {
+    match limits.may_split(transfer.len) && ep.may_have_rails() {
+        true => long_by_devices(ep, first, limits, transfer, ends),
+        false => Vec::new(),
+    }
+}
+
+#[cold]
+fn long_by_devices(
+    ep: &Ep,
+    first: Lane,
+    limits: SplitLimits,
+    transfer: &Transfer,
+    ends: &Ends<'_>,
+) -> Vec<DevicePart> {
+    if !matches!(transfer.memory, LocalMemory::Registered(_)) {
+        return Vec::new();
+    }
+    let mut lanes = lanes(ep, first, limits.max, WhichRails::Connected);
+    loop {
+        let shared = shares(&lanes, limits.least, transfer.len);
+        if shared.len() < 2 {
+            return Vec::new();
+        }
+        let reached = |part: Part| match part.lane == first {
+            true => Some(DevicePart {
+                part,
+                memory: transfer.memory,
+                rkey: transfer.rkey,
+                guard: transfer.guard,
+            }),
+            false => by_rail(ep, part, transfer.guard, ends),
+        };
+        let count = shared.len();
+        let parts: Vec<DevicePart> = shared.iter().cloned().filter_map(reached).collect();
+        if parts.len() == count {
+            for DevicePart { part, .. } in &parts {
+                ep.note_rail_part(part.lane, part.range.len());
+            }
+            return parts;
+        }
+        lanes.retain(|w| {
+            let is_unreached = shared.iter().any(|part| part.lane == w.lane)
+                && !parts.iter().any(|of| of.part.lane == w.lane);
+            !is_unreached
+        });
+    }
+}
+
+/// A part with the registration and the keys of its rail. `None` where the rail lacks one.
+fn by_rail(ep: &Ep, part: Part, guard: Option<EpochGuard>, ends: &Ends<'_>) -> Option<DevicePart> {
+    let lane = part.lane;
+    let memh = (ends.local)(ep.worker().domain_of(lane.iface))?;
+    let rkey = ep.rail_key(lane, ends.remote)?;
+    let guard = match guard {
+        Some(guard) => Some(EpochGuard {
+            rkey: ep.rail_key(lane, ends.epoch?)?,
+            ..guard
+        }),
+        None => None,
+    };
+    Some(DevicePart {
+        part,
+        memory: LocalMemory::Registered(memh),
+        rkey,
+        guard,
+    })
 }
 
 /// The parts of lanes, of which the first always has one.

@@ -65,7 +65,7 @@ impl RevocationEpoch {
             memory.write(&guard.value.to_ne_bytes()).ok()?;
             let at = core::ptr::with_exposed_provenance_mut(memory.address());
             let prot = UCP_MEM_MAP_PROT_REMOTE_READ;
-            let window = Window::of(context, domain, (at, LENGTH), kind, prot).ok()?;
+            let window = Window::of(context, &[domain], (at, LENGTH), kind, prot).ok()?;
             Some(DeviceWord { window, memory })
         });
         let word = made.as_ref()?;

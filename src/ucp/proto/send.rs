@@ -603,6 +603,7 @@ fn share_rest(ep: &Ep, lane: Lane, len: usize, offset: usize) -> Rest {
 /// Whether fragments of a message may go by rails, if there are any.
 fn may_go_by_rails(ep: &Ep, send: &SendOp) -> bool {
     ep.worker().proto().rails.eager.may_split(send.data.len())
+        && rails::carry_messages(ep)
         && !matches!(send.data, Data::Opaque { .. })
         && !matches!(send.kind, MessageKind::Stream { .. })
 }

@@ -5,7 +5,7 @@
 
 use crate::c::*;
 use crate::ucp::dt::Data;
-use crate::ucp::ep::{Ep, Lane, Part};
+use crate::ucp::ep::{DevicePart, Ep, Lane, Part};
 use crate::ucp::op::Op;
 use crate::ucp::reg::LocalMemory;
 use crate::ucp::request::{Req, TransportHold};
@@ -123,6 +123,34 @@ pub fn get(req: Req, lane: Lane, transfer: Transfer) -> Result<()> {
 pub fn put(req: Req, lane: Lane, transfer: Transfer) -> Result<()> {
     let range = 0..transfer.len;
     put_parts(req, transfer, &[Part { lane, range }])
+}
+
+/// As `begin`, of parts that several RDMA devices move. Without room for the first, the transfer `waits`, or does not begin.
+pub fn begin_parts(
+    req: Req,
+    direction: Direction,
+    transfer: Transfer,
+    parts: &[DevicePart],
+    waits: bool,
+) -> Result<()> {
+    let active = |of: &DevicePart| {
+        let seen = Transfer {
+            memory: of.memory,
+            rkey: of.rkey,
+            guard: of.guard,
+            ..transfer
+        };
+        ActiveTransfer {
+            req,
+            lane: of.part.lane,
+            direction,
+            transfer: seen.part(of.part.range.clone()),
+            step: usize::MAX,
+            notification: None,
+        }
+    };
+    let parts: Vec<ActiveTransfer> = parts.iter().map(active).collect();
+    begin_all(req, &parts, waits)
 }
 
 /// As `begin`, of a put whose parts go by several lanes. Without room they wait.
@@ -272,13 +300,10 @@ impl ActiveTransfer {
     fn post_copied(&self, ops: &uct_iface_ops, block: Transfer) -> ucs_status_t {
         let (ep, local) = (self.lane.ep, block.local.cast());
         match self.direction {
-            Direction::Put => {
-                // SAFETY: the user's memory, at most as long as the transport's buffers.
-                match unsafe { put_copied(ops, ep, &block) } {
-                    Ok(()) => UCS_OK,
-                    Err(e) => e.code(),
-                }
-            }
+            Direction::Put => match put_at_once(self.lane, &block) {
+                Ok(()) => UCS_OK,
+                Err(e) => e.code(),
+            },
             Direction::Get => {
                 let Some(get) = ops.ep_get_bcopy else {
                     return UCS_ERR_UNSUPPORTED;
@@ -464,21 +489,20 @@ pub fn most_at_once(attr: &uct_iface_attr, direction: Direction, memory: LocalMe
     }
 }
 
-/// Writes through a buffer of the transport; afterwards the user's memory is free. A flush of the lane confirms it.
-///
-/// # Safety
-/// `ops` are those of `ep`, which is live; the local memory is readable, and at most as long as the transport's buffers.
-unsafe fn put_copied(ops: &uct_iface_ops, ep: uct_ep_h, block: &Transfer) -> Result<()> {
-    let put = ops.ep_put_bcopy.ok_or(Status::UNSUPPORTED)?;
+/// A put of at most one buffer of the lane's transport, without a request: through that buffer, so that the user's memory
+/// is free afterwards. A flush of the lane confirms it.
+pub fn put_at_once(lane: Lane, block: &Transfer) -> Result<()> {
+    let put = ops_of(lane).ep_put_bcopy.ok_or(Status::UNSUPPORTED)?;
     let arg = core::ptr::from_ref(block).cast_mut().cast();
-    // SAFETY: by the caller's promise; the block outlives the call, in which it is packed.
-    let sent = unsafe { put(ep, Some(pack_block), arg, block.remote, block.rkey) };
+    // SAFETY: a live transport endpoint; the user's buffer, whose length the caller has compared. The block outlives the
+    // call, in which it is packed.
+    let sent = unsafe { put(lane.ep, Some(pack_block), arg, block.remote, block.rkey) };
     Status::check_length(sent).map(drop)
 }
 
 /// Packs a block of the user's memory.
 unsafe extern "C" fn pack_block(dest: *mut c_void, arg: *mut c_void) -> usize {
-    // SAFETY: `put_copied` passes a transfer, whose memory is readable; the transport has room for it.
+    // SAFETY: `put_at_once` passes a transfer, whose memory is readable; the transport has room for it.
     unsafe {
         let block = &*arg.cast::<Transfer>();
         copy(block.local, dest.cast(), block.len);
@@ -490,12 +514,6 @@ unsafe extern "C" fn pack_block(dest: *mut c_void, arg: *mut c_void) -> usize {
 unsafe extern "C" fn unpack_to(local: *mut c_void, from: *const c_void, len: usize) {
     // SAFETY: the block of the get, writable until its completion.
     unsafe { copy(from.cast(), local.cast(), len) };
-}
-
-/// A put of at most one buffer of the lane's transport, without a request.
-pub fn put_at_once(lane: Lane, block: &Transfer) -> Result<()> {
-    // SAFETY: a live transport endpoint; the user's buffer, whose length the caller has compared.
-    unsafe { put_copied(ops_of(lane), lane.ep, block) }
 }
 
 /// The functions of a lane's transport.

@@ -5,13 +5,14 @@
 //! access. What cannot be registered goes through buffers, one after the other.
 //!
 //! On the message lane the device keeps the order of what it sends, and `Iface::fence` has it wait for reads. So only an
-//! access in several parts, of which the last may wait for room, holds up what follows a fence.
+//! access in several parts, of which the last may wait for room or go by a rail, holds up what follows a fence.
 #![forbid(unsafe_code)]
 
 use crate::c::*;
 use crate::ucp::dt::Data;
-use crate::ucp::ep::{Capability, Ep, Lane, Task, TaskStep};
+use crate::ucp::ep::{Capability, Ep, Lane, Task, TaskStep, WhichRails};
 use crate::ucp::op::{DeviceAccess, GetOp, Op, PutOp};
+use crate::ucp::proto::rails::{self, Ends};
 use crate::ucp::proto::zcopy::{self, Direction, Transfer, most_at_once};
 use crate::ucp::reg::{LocalMemory, Registration};
 use crate::ucp::request::{
@@ -55,15 +56,23 @@ pub fn access(
     if let Err(e) = must_be_immediate(param) {
         return Some(Err(e));
     }
-    let device = match fits {
-        true => DeviceAccess {
-            rkey,
-            memory: LocalMemory::Copied,
-            registration: None,
-        },
-        false => reach(ep, param, lane, &transfer, direction),
+    let (device, in_parts) = match fits {
+        true => {
+            let device = DeviceAccess {
+                rkey,
+                memory: LocalMemory::Copied,
+                registration: None,
+                parts: None,
+            };
+            (device, false)
+        }
+        false => {
+            let device = reach(ep, param, lane, &transfer, (key, direction));
+            let most = at_once(ep, lane, direction, device.memory);
+            let in_parts = device.parts.is_some() || transfer.len > most;
+            (device, in_parts)
+        }
     };
-    let in_parts = transfer.len > at_once(ep, lane, direction, device.memory);
     let data = Data::contig(transfer.local, transfer.len);
     let op = match direction {
         Direction::Put => Op::Put(PutOp {
@@ -88,38 +97,52 @@ fn at_once(ep: &Ep, lane: Lane, direction: Direction, memory: LocalMemory) -> us
     most_at_once(&ep.worker().ifaces[lane.iface].attr, direction, memory)
 }
 
-/// How the device reaches the local memory of a long access.
+/// How the device reaches the local memory of a long access, and rails if they share it: by the application's handle, or
+/// registered now.
 fn reach(
     ep: &Ep,
     param: &Param,
     lane: Lane,
     transfer: &Transfer,
-    direction: Direction,
+    (remote, direction): (&RemoteKey, Direction),
 ) -> DeviceAccess {
-    let domain = ep.worker().domain_of(lane.iface);
+    let (worker, limits) = (ep.worker(), ep.worker().proto().rails.access);
     let (rkey, memory) = (transfer.rkey, (transfer.local, transfer.len));
-    if let Some(memh) = param.memory_handle(domain, memory) {
-        return DeviceAccess {
-            rkey,
-            memory: LocalMemory::Registered(memh),
-            registration: None,
-        };
-    }
+    let known = |domain| param.memory_handle(domain, memory);
+    let mut domains = rails::domains(ep, lane, limits, transfer.len, WhichRails::Connected);
+    domains.retain(|domain| known(*domain).is_none());
     let flags = match direction {
         Direction::Put => UCT_MD_MEM_ACCESS_LOCAL_READ,
         Direction::Get => UCT_MD_MEM_ACCESS_LOCAL_READ | UCT_MD_MEM_ACCESS_LOCAL_WRITE,
     };
-    let registration = Registration::of_buffer(ep.worker().context(), domain, memory, flags);
+    let registration = (!domains.is_empty())
+        .then(|| Registration::of_buffer(worker.context(), &domains, memory, flags));
+    let local = |domain| known(domain).or_else(|| registration.as_ref()?.handle(domain));
+    let memory = match local(worker.domain_of(lane.iface)) {
+        Some(memh) => LocalMemory::Registered(memh),
+        None => LocalMemory::Copied,
+    };
+    let ends = Ends {
+        local: &local,
+        remote,
+        epoch: None,
+    };
+    let whole = Transfer {
+        memory,
+        ..*transfer
+    };
+    let parts = rails::by_devices(ep, lane, limits, &whole, &ends);
     DeviceAccess {
         rkey,
-        memory: registration.local_memory(domain),
-        registration: Some(registration),
+        memory,
+        registration,
+        parts: (!parts.is_empty()).then(|| parts.into()),
     }
 }
 
 /// The access is at the head of the send queue: gives it to the device. `None` where it goes by messages.
 pub fn step(ep: &Ep, req: Req) -> Option<Result<TaskStep>> {
-    let (direction, transfer, in_parts) = req.with_op(|op| {
+    let (direction, transfer, in_parts, parts) = req.with_op(|op| {
         let (direction, data, address, device, in_parts) = match op {
             Op::Put(p) => (
                 Direction::Put,
@@ -146,16 +169,21 @@ pub fn step(ep: &Ep, req: Req) -> Option<Result<TaskStep>> {
             remote: address,
             rkey: device.rkey,
         };
-        Some((direction, transfer, in_parts))
+        Some((direction, transfer, in_parts, device.parts.clone()))
     })?;
     let lane = ep.lane_with(Capability::Rdma)?;
+    // The first lane has the whole memory registered.
+    let parts = parts.filter(|parts| !parts.iter().any(|of| ep.is_lost_rail(of.part.lane)));
     ep.add_outstanding(req);
     if in_parts {
         ep.rail_access_begins();
     }
     let wrote = ep.wrote.get();
     ep.wrote.set(wrote || direction == Direction::Put);
-    let begun = zcopy::begin(req, lane, direction, transfer, usize::MAX);
+    let begun = match &parts {
+        None => zcopy::begin(req, lane, direction, transfer, usize::MAX),
+        Some(parts) => zcopy::begin_parts(req, direction, transfer, parts, false),
+    };
     let Err(e) = begun else {
         // It was posted before the fence and leaves after it: what follows waits for its reads.
         if ep.fenced.get() && direction == Direction::Get {

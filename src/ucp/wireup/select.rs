@@ -313,8 +313,9 @@ pub fn open_lane(worker: &Core, address: &Address, capability: Capability) -> Op
     })
 }
 
-/// The transport endpoints of rails beside a message lane, fastest first: of its transport and domain, each by a device
-/// of its own at either end, with at least the message lane's bandwidth divided by `wanted.ratio`.
+/// The transport endpoints of rails beside a message lane, fastest first: of its transport, each by a device of its own at
+/// either end, with at least the message lane's bandwidth divided by `wanted.ratio`. RDMA devices have a memory domain each,
+/// and a key of each for what they access; others are of one domain.
 pub fn open_rails(
     worker: &Core,
     address: &Address,
@@ -330,8 +331,12 @@ pub fn open_rails(
         return rails;
     }
     let least = bandwidth(&own.attr, processes) / wanted.ratio;
+    let by_device = Capability::Rdma.is_of(own);
     let fits = |iface: &OpenIface| {
-        let capable = carries_messages(iface) && Capability::PutByKey.is_of(iface);
+        let capable = match by_device {
+            true => Capability::Rdma.is_of(iface),
+            false => carries_messages(iface) && Capability::PutByKey.is_of(iface),
+        };
         capable && bandwidth(&iface.attr, processes) >= least
     };
     let most = wanted.most.min(MAX_RAILS);
@@ -344,7 +349,7 @@ pub fn open_rails(
             *a != i && address.entries[*b].device != address.entries[e].device
         };
         if iface.number != own.number
-            || resources[iface.resource].md != resources[own.resource].md
+            || !by_device && resources[iface.resource].md != resources[own.resource].md
             || is_routed(worker, iface, entry)
             || !used.iter().all(is_free)
             || !transport.has_rails(&entry.device)
@@ -366,6 +371,7 @@ pub fn open_rails(
                     },
                     bandwidth: bandwidth(&iface.attr, processes),
                     identity,
+                    by_device,
                 });
             }
             Err(e) => ucs_debug!("{}: no rail: {e}", transport.name()),

@@ -374,6 +374,11 @@ impl Transport for RcTransport {
         is_only_by_name(config)
     }
 
+    /// Also those of this host: each adapter moves its own data.
+    fn has_rails(&self, _device: &[u8]) -> bool {
+        true
+    }
+
     fn devices(&self, md: &dyn DynMd) -> core::result::Result<Vec<TlDevice>, Unusable> {
         let domain = &md_as::<IbMd>(md)
             .map_err(|e| Unusable(e.to_string()))?

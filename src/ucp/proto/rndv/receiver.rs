@@ -32,18 +32,19 @@ use crate::c::{
     ucs_memory_type_t,
 };
 use crate::ucp::dt::Data;
-use crate::ucp::ep::{Capability, Ep, EpRef, Lane, Pin};
+use crate::ucp::ep::{Capability, DevicePart, Ep, EpRef, Lane, Pin, WhichRails};
 use crate::ucp::mem::Window;
 use crate::ucp::op::{
     Arriving, BufferAccess, DataRecvOp, DeviceRead, Op, Operation, ReadEpoch, SendOp, Stage,
     TagRecvOp,
 };
 use crate::ucp::proto::control;
+use crate::ucp::proto::rails::{self, Ends};
 use crate::ucp::proto::revocation::MappedEpoch;
-use crate::ucp::proto::zcopy::{self, Transfer};
+use crate::ucp::proto::zcopy::{self, Direction, Transfer};
 use crate::ucp::reg::{LocalMemory, Registration};
 use crate::ucp::request::{Info, Req};
-use crate::ucp::rkey::Access;
+use crate::ucp::rkey::{Access, RemoteKey};
 use crate::ucp::rndv_state::{ReceiverEvent, ReceiverState, SenderState};
 use crate::ucp::rndv_tuner;
 use crate::ucp::rts::{OwnSend, Rts};
@@ -56,6 +57,8 @@ use crate::wire::id::{RequestId, RequestName};
 use crate::wire::rkey::{READ, WRITE};
 use crate::wire::upstream::key::for_tcp_puts;
 use crate::{ucs_debug, ucs_error};
+use smallvec::smallvec;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// Bytes from which on pinned memory is copied so much faster that a round trip to the sender pays.
@@ -142,14 +145,17 @@ pub fn fetch(worker: &Core, req: Req, message: &Rts) {
             rkey: 0,
             guard: message.guard,
         };
-        if read(req, reply, lane, transfer) {
+        if read(req, reply, transfer.len, || zcopy::get(req, lane, transfer)) {
             return;
         }
     } else if let Some(local) = to
         && message.region != 0
         && worker.proto().rules.reads
-        && let Some((lane, transfer)) = by_device(req, reply, local, message)
-        && read(req, reply, lane, transfer)
+        && let Some((lane, transfer, parts)) = by_device(req, reply, local, message)
+        && read(req, reply, transfer.len, || match parts.as_slice() {
+            [] => zcopy::get(req, lane, transfer),
+            parts => zcopy::begin_parts(req, Direction::Get, transfer, parts, true),
+        })
     {
         return;
     }
@@ -158,7 +164,7 @@ pub fn fetch(worker: &Core, req: Req, message: &Rts) {
         && message.region != 0
         && worker.proto().rules.reads
         && let Some((lane, transfer)) = by_device_copy(req, reply, local, message)
-        && read(req, reply, lane, transfer)
+        && read(req, reply, transfer.len, || zcopy::get(req, lane, transfer))
     {
         return;
     }
@@ -203,48 +209,52 @@ fn copy_own(worker: &Core, req: Req, message: OwnSend) -> Option<(EpRef, Req)> {
     })
 }
 
-/// Reads the sender's memory. `false` if that cannot begin.
-fn read(req: Req, ep: &Ep, lane: Lane, transfer: Transfer) -> bool {
+/// Reads `len` bytes of the sender's memory, as `get` begins to. `false` if that cannot begin.
+#[inline]
+fn read(req: Req, ep: &Ep, len: usize, get: impl FnOnce() -> Result<()>) -> bool {
     with_arriving(req, |_, state| state.advance(ReceiverEvent::GetBegins));
     ep.add_outstanding(req);
-    let Err(e) = zcopy::get(req, lane, transfer) else {
-        ep.worker().counters.fetched.get.add(transfer.len);
+    let Err(e) = get() else {
+        ep.worker().counters.fetched.get.add(len);
         return true;
     };
-    ucs_debug!(
-        "reading {} bytes of the sender's memory: {e}; another way instead",
-        transfer.len
-    );
+    ucs_debug!("reading {len} bytes of the sender's memory: {e}; another way instead");
     ep.remove_outstanding(req);
     with_arriving(req, |_, state| state.advance(ReceiverEvent::GetFailed));
     false
 }
 
-/// The read of a message by the device of the message lane, if its key is still known. What cannot be registered here is
-/// read through the transport's buffers.
-fn by_device(req: Req, ep: &Ep, local: *mut u8, message: &Rts) -> Option<(Lane, Transfer)> {
+/// The read of a message by the device of the message lane, if its key is still known, and its parts if rails share it.
+/// What cannot be registered here is read through the transport's buffers.
+fn by_device(
+    req: Req,
+    ep: &Ep,
+    local: *mut u8,
+    message: &Rts,
+) -> Option<(Lane, Transfer, Vec<DevicePart>)> {
     let lane = ep.lane_with(Capability::Rdma)?;
     let key = ep.keys.borrow().of_region(message.region)?;
     let Access::Rdma(rkey) = key.access else {
         return None;
     };
     key.check(message.address, message.total, READ).ok()?;
-    let guard = match message.guard {
-        Some(guard) => Some(with_key(ep, guard, message.epoch_region)?),
-        None => None,
+    let (guard, epoch) = match message.guard {
+        Some(guard) => {
+            let (guard, key) = with_key(ep, guard, message.epoch_region)?;
+            (Some(guard), Some(key))
+        }
+        None => (None, None),
     };
     let (worker, len) = (ep.worker(), message.total);
-    let domain = worker.domain_of(lane.iface);
+    let limits = worker.proto().rails.rendezvous;
+    let domains = rails::domains(ep, lane, limits, len, WhichRails::Connected);
     let flags = UCT_MD_MEM_ACCESS_LOCAL_READ | UCT_MD_MEM_ACCESS_LOCAL_WRITE;
-    let registration = Registration::of_buffer(worker.context(), domain, (local, len), flags);
-    let memory = registration.local_memory(domain);
+    let registration = Registration::of_buffer(worker.context(), &domains, (local, len), flags);
+    let memory = registration.local_memory(worker.domain_of(lane.iface));
     // Only what is read in place can be followed by the guard.
     if guard.is_some() && memory == LocalMemory::Copied {
         return None;
     }
-    with_arriving(req, |_, state| {
-        state.access = Some(Box::new(BufferAccess::Registered(registration)));
-    });
     let transfer = Transfer {
         local,
         memory,
@@ -253,7 +263,16 @@ fn by_device(req: Req, ep: &Ep, local: *mut u8, message: &Rts) -> Option<(Lane, 
         rkey,
         guard,
     };
-    Some((lane, transfer))
+    let ends = Ends {
+        local: &|domain| registration.handle(domain),
+        remote: &key,
+        epoch: epoch.as_deref(),
+    };
+    let parts = rails::by_devices(ep, lane, limits, &transfer, &ends);
+    with_arriving(req, |_, state| {
+        state.access = Some(Box::new(BufferAccess::Registered(registration)));
+    });
+    Some((lane, transfer, parts))
 }
 
 /// The copy of a message by a device, from the memory that its key names.
@@ -327,14 +346,14 @@ fn is_revoked(req: Req) -> bool {
     revoked == Some(true)
 }
 
-/// A guard with the key by which the device reads its word.
-fn with_key(ep: &Ep, guard: EpochGuard, region: u64) -> Option<EpochGuard> {
+/// A guard with the key by which the device of the message lane reads its word, and those of rails.
+fn with_key(ep: &Ep, guard: EpochGuard, region: u64) -> Option<(EpochGuard, Rc<RemoteKey>)> {
     let key = ep.keys.borrow().of_region(region)?;
     let Access::Rdma(rkey) = key.access else {
         return None;
     };
     key.check(guard.at, size_of::<u64>(), READ).ok()?;
-    Some(EpochGuard { rkey, ..guard })
+    Some((EpochGuard { rkey, ..guard }, key))
 }
 
 /// Whether the sender had better put a message into memory of a device, though it is mapped here: a device copies several
@@ -384,12 +403,17 @@ fn request_from_sender(worker: &Core, req: Req, ep: &Ep) {
         if gives && let Some(mapped) = mappable(worker, to as u64, state.total, WRITE) {
             return Some((to as u64, Some(mapped)));
         }
-        let writer = ep.lane_with(Capability::PutByKey);
-        let writer = writer.or_else(|| ep.lane_with(Capability::Rdma))?;
-        let domain = worker.domain_of(writer.iface);
         let memory = (to, state.total);
+        let domains = match ep.lane_with(Capability::PutByKey) {
+            Some(writer) => smallvec![worker.domain_of(writer.iface)],
+            None => {
+                let writer = ep.lane_with(Capability::Rdma)?;
+                let limits = worker.proto().rails.rendezvous;
+                rails::domains(ep, writer, limits, state.total, WhichRails::Standing)
+            }
+        };
         let prot = UCP_MEM_MAP_PROT_REMOTE_WRITE;
-        let window = Window::open(worker.context(), domain, memory, prot).ok()?;
+        let window = Window::open(worker.context(), &domains, memory, prot).ok()?;
         let key = window.key.as_slice().into();
         state.access = Some(Box::new(BufferAccess::Window(window)));
         Some((to as u64, Some(key)))
@@ -408,7 +432,7 @@ fn open_to_upstream(
     let process = ep.upstream_process()?;
     let domain = worker.domain_of(ep.lane().iface);
     let prot = UCP_MEM_MAP_PROT_REMOTE_WRITE;
-    let window = Window::open(worker.context(), domain, memory, prot).ok()?;
+    let window = Window::open(worker.context(), &[domain], memory, prot).ok()?;
     let admitted = window.admit_upstream(worker.context(), &process.interfaces);
     admitted.ok()?;
     Some((window, for_tcp_puts(process.release)))
@@ -422,7 +446,7 @@ fn expose(
 ) -> Option<(u64, Window)> {
     let domain = ep.worker().domain_of(ep.device_lane(kind)?.iface);
     let prot = UCP_MEM_MAP_PROT_REMOTE_WRITE;
-    let window = Window::of(ep.worker().context(), domain, (at, length), kind, prot).ok()?;
+    let window = Window::of(ep.worker().context(), &[domain], (at, length), kind, prot).ok()?;
     Some((at as u64, window))
 }
 

@@ -27,17 +27,17 @@
 
 use super::mapped::{self, Offer, write_mapped};
 use crate::c::{UCP_MEM_MAP_PROT_REMOTE_READ, UCT_MD_MEM_ACCESS_LOCAL_READ, ucs_memory_type_t};
-use crate::ucp::ep::{Capability, Ep, Lane, Part, Task, TaskStep};
+use crate::ucp::ep::{Capability, DevicePart, Ep, Lane, Part, Task, TaskStep, WhichRails};
 use crate::ucp::mem::Window;
 use crate::ucp::op::{Op, RndvMemory, SendOp, Stage};
 use crate::ucp::proto::control;
-use crate::ucp::proto::rails;
+use crate::ucp::proto::rails::{self, Ends};
 use crate::ucp::proto::send::send_body;
 use crate::ucp::proto::upstream;
 use crate::ucp::proto::zcopy::{self, Direction, Notification, NotifiedPut, Transfer};
 use crate::ucp::reg::{LocalMemory, Registration};
 use crate::ucp::request::Req;
-use crate::ucp::rkey::Access;
+use crate::ucp::rkey::{Access, RemoteKey};
 use crate::ucp::rndv_state::{Illegal, SenderEvent, SenderState};
 use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status, tracepoint};
@@ -172,9 +172,10 @@ fn offer_to_device<'a>(ep: &'a Ep, send: &mut SendOp, offer: &mut Offer<'a>) {
     let context = ep.worker().context();
     let memory = send.memory.get_or_insert_default();
     if memory.offered.is_none() {
-        let domain = ep.worker().domain_of(lane.iface);
         let data = (at, send.data.len());
-        memory.offered = Window::open(context, domain, data, UCP_MEM_MAP_PROT_REMOTE_READ).ok();
+        let limits = ep.worker().proto().rails.rendezvous;
+        let domains = rails::domains(ep, lane, limits, data.1, WhichRails::Standing);
+        memory.offered = Window::open(context, &domains, data, UCP_MEM_MAP_PROT_REMOTE_READ).ok();
     }
     let Some(window) = &memory.offered else {
         return;
@@ -221,7 +222,7 @@ fn offer_device_memory<'a>(
             true => UCP_MEM_MAP_PROT_REMOTE_READ,
             false => 0,
         };
-        memory.offered = Window::name(context, domain, data, kind, prot).ok();
+        memory.offered = Window::name(context, &[domain], data, kind, prot).ok();
     }
     let window = memory.offered.as_ref();
     offer.key = window.map(|window| window.key.as_slice().into());
@@ -372,7 +373,10 @@ fn start_put(ep: &Ep, req: Req) -> Result<()> {
             zcopy::put_notify(req, parts.into_iter().map(notified))
         }
         Some(lane) if memory == LocalMemory::Device => zcopy::put(req, lane, transfer),
-        Some(lane) => zcopy::begin(req, lane, Direction::Put, transfer, usize::MAX),
+        Some(lane) => match parts_of_put(ep, req, lane, &transfer, key.as_deref()).as_slice() {
+            [] => zcopy::begin(req, lane, Direction::Put, transfer, usize::MAX),
+            parts => zcopy::begin_parts(req, Direction::Put, transfer, parts, false),
+        },
         None => Err(Status::UNSUPPORTED),
     };
     match begun {
@@ -387,7 +391,37 @@ fn start_put(ep: &Ep, req: Req) -> Result<()> {
     }
 }
 
-/// How the lane's device reaches the memory of a put: registered now, unless that was done before.
+/// The parts of a put that RDMA devices share; none if there is one.
+fn parts_of_put(
+    ep: &Ep,
+    req: Req,
+    lane: Lane,
+    transfer: &Transfer,
+    key: Option<&RemoteKey>,
+) -> Vec<DevicePart> {
+    let Some(remote) = key.filter(|key| matches!(key.access, Access::Rdma(_))) else {
+        return Vec::new();
+    };
+    let local = |domain| {
+        req.with_op(|op| match op {
+            Op::Send(send) => {
+                let memory = send.memory.as_deref()?;
+                let offered = memory.offered.as_ref().and_then(|w| w.handle(domain));
+                offered.or_else(|| memory.registration.as_ref()?.handle(domain))
+            }
+            _ => None,
+        })
+    };
+    let ends = Ends {
+        local: &local,
+        remote,
+        epoch: None,
+    };
+    let limits = ep.worker().proto().rails.rendezvous;
+    rails::by_devices(ep, lane, limits, transfer, &ends)
+}
+
+/// How the lane's device reaches the memory of a put: registered now, for rails too, unless that was done before.
 fn register(ep: &Ep, req: Req, lane: Lane, memory: (*mut u8, usize)) -> LocalMemory {
     let domain = ep.worker().domain_of(lane.iface);
     let of = |registration: &Registration| registration.local_memory(domain);
@@ -403,9 +437,10 @@ fn register(ep: &Ep, req: Req, lane: Lane, memory: (*mut u8, usize)) -> LocalMem
     if let Some(made) = made {
         return made;
     }
-    let context = ep.worker().context();
-    let registration =
-        Registration::of_buffer(context, domain, memory, UCT_MD_MEM_ACCESS_LOCAL_READ);
+    let (worker, flags) = (ep.worker(), UCT_MD_MEM_ACCESS_LOCAL_READ);
+    let limits = worker.proto().rails.rendezvous;
+    let domains = rails::domains(ep, lane, limits, memory.1, WhichRails::Connected);
+    let registration = Registration::of_buffer(worker.context(), &domains, memory, flags);
     let made = of(&registration);
     req.with_op(|op| {
         if let Op::Send(send) = op

@@ -805,6 +805,10 @@ impl InternalIface for RcIface {
         let connector = face.connector.get();
         connector.is_some_and(|connector| connector.connected.borrow().has(identity))
     }
+
+    fn is_ep_connected(ep: &EpBox<Self>) -> Option<bool> {
+        Some(ep.conn.state() == State::Connected)
+    }
 }
 
 impl Drop for RcIface {
