@@ -661,19 +661,18 @@ pub static TABLE: Table = Table {
             Kind::Str,
             "Folder to which the chosen protocols are written.",
         ),
-        Row::without_effect(
+        Row::new(
             "REG_NONBLOCK_MEM_TYPES",
             "",
-            &Kind::Bitmap(&memtype::NAMES),
-            "Memory types whose registration may wait until first use.",
-            "no registration waits until first use",
+            Kind::Bitmap(&memtype::NAMES),
+            "Memory types that are registered without pinning, by devices that fetch pages on demand.",
         ),
         Row::without_effect(
             "REG_NONBLOCK_FALLBACK",
             "y",
             &Kind::Bool,
-            "Register at once where waiting is not supported.",
-            "no registration waits until first use",
+            "Pin memory where a device does not fetch pages on demand.",
+            "memory is pinned where a device does not fetch pages on demand",
         ),
         Row::without_effect(
             "PREFER_OFFLOAD",

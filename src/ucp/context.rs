@@ -73,6 +73,8 @@ pub struct Context {
     pub resources: Vec<Resource>,
     pub key_domains: Vec<KeyDomain>,
     upstream_peers: Ternary,
+    /// Types of memory that are not to be pinned, as bits.
+    unpinned_types: u64,
     /// Processes of the job on this node, which share its devices.
     pub processes_here: usize,
     /// The transports that no resource is of, by their numbers, and why.
@@ -96,6 +98,7 @@ const _: () = {
 impl Context {
     pub fn create(params: ContextParams, config: Config) -> Result<Box<Context>> {
         let upstream_peers = config.ternary(var!(TABLE, "UPSTREAM_PEERS"));
+        let unpinned_types = config.bitmap(var!(TABLE, "REG_NONBLOCK_MEM_TYPES"));
         let processes_here = hint(&config, var!(TABLE, "NUM_PPN"), params.estimated_num_ppn);
         let mut context = Context {
             params,
@@ -107,6 +110,7 @@ impl Context {
             resources: Vec::new(),
             key_domains: Vec::new(),
             upstream_peers,
+            unpinned_types,
             processes_here: processes_here.max(1),
             unused: Vec::new(),
             id: unique_id(),
@@ -171,6 +175,20 @@ impl Context {
             needs_handle: has(UCT_MD_FLAG_NEED_MEMH),
             registers: component.key_len() > 0 || has(UCT_MD_FLAG_NEED_MEMH),
         })
+    }
+
+    /// The flags (`UCT_MD_MEM_*`) by which a domain registers memory of the host: not pinned if `flags` or the configuration
+    /// ask for that and the domain does without.
+    pub fn registration_flags(&self, domain: usize, flags: u32) -> u32 {
+        const HOST: u64 = 1 << UCS_MEMORY_TYPE_HOST;
+        let pinned = flags & !UCT_MD_MEM_FLAG_NONBLOCK;
+        if pinned == flags && self.unpinned_types & HOST == 0 {
+            return flags;
+        }
+        match self.mds[domain].md.attr().reg_nonblock_mem_types & HOST {
+            0 => pinned,
+            _ => pinned | UCT_MD_MEM_FLAG_NONBLOCK,
+        }
     }
 
     /// Whether this is the first time that memory could not be registered.

@@ -124,7 +124,11 @@ impl Region {
                 region.free()?;
                 return Err(e);
             }
-            region.register(context, params.purpose);
+            let unpinned = match params.flags & UCP_MEM_MAP_NONBLOCK {
+                0 => 0,
+                _ => UCT_MD_MEM_FLAG_NONBLOCK,
+            };
+            region.register(context, params.purpose, unpinned);
         }
         region.publish(context, params.purpose == Purpose::Application);
         Ok(region)
@@ -322,9 +326,9 @@ impl Region {
 
     /// Registers with every domain that can and whose keys peers use: others would serve only who guesses a device's
     /// key. Domains guard against what the rights do not allow, if they guard at all. Atomics are the owner's
-    /// processor's, not the device's: both together would not be atomic.
-    fn register(&mut self, context: &Context, purpose: Purpose<'_>) {
-        let mut flags = UCT_MD_MEM_ACCESS_LOCAL_READ;
+    /// processor's, not the device's: both together would not be atomic. `unpinned`: `UCT_MD_MEM_FLAG_NONBLOCK`, or 0.
+    fn register(&mut self, context: &Context, purpose: Purpose<'_>, unpinned: u32) {
+        let mut flags = UCT_MD_MEM_ACCESS_LOCAL_READ | unpinned;
         // The data of a send may be in memory that is only readable.
         if !matches!(purpose, Purpose::Transfer(_)) || self.rights & WRITE != 0 {
             flags |= UCT_MD_MEM_ACCESS_LOCAL_WRITE;

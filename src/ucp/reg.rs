@@ -60,7 +60,7 @@ impl Registration {
         flags: u32,
     ) {
         let md: &MdHandle = &context.mds[domain];
-        let flags = flags | UCT_MD_MEM_FLAG_HIDE_ERRORS;
+        let flags = context.registration_flags(domain, flags) | UCT_MD_MEM_FLAG_HIDE_ERRORS;
         match md.register(address, length, flags) {
             Ok(registered) => self.handles.push((domain, registered)),
             // No such memory can be registered there: no limit of this machine's.

@@ -57,6 +57,8 @@ impl RegCaches {
 /// What a cache's functions are called with.
 struct Owner {
     md: *const MdHandle,
+    /// `UCT_MD_MEM_*` of each registration.
+    flags: u32,
     unmappings: Option<&'static Unmappings>,
 }
 
@@ -94,6 +96,10 @@ impl RegCache {
         }
         let owner = Box::new(Owner {
             md: core::ptr::from_ref(&*context.mds[domain]),
+            flags: context.registration_flags(
+                domain,
+                UCT_MD_MEM_ACCESS_LOCAL_READ | UCT_MD_MEM_FLAG_HIDE_ERRORS,
+            ),
             unmappings,
         });
         let params = Params {
@@ -236,7 +242,7 @@ unsafe extern "C" fn register(
     if owner.unmappings.is_some_and(|u| !u.watch(start..end)) {
         return UCS_ERR_UNSUPPORTED;
     }
-    let mut flags = UCT_MD_MEM_ACCESS_LOCAL_READ | UCT_MD_MEM_FLAG_HIDE_ERRORS;
+    let mut flags = owner.flags;
     for (right, flag) in [
         (LOCAL_WRITE, UCT_MD_MEM_ACCESS_LOCAL_WRITE),
         (REMOTE_READ, UCT_MD_MEM_ACCESS_REMOTE_GET),
