@@ -87,20 +87,21 @@ static void measure(void)
     }
 }
 
-/* The part of the worker's address that is ours: the bytes of its devices, behind version and uuid. */
+/* The part of the worker's address that is ours: the bytes of its devices without transports, behind version and uuid. Behind
+ * them are devices as upstream knows them. */
 static size_t own_part(unsigned char *part)
 {
     const unsigned char *device = (unsigned char *)shared->address + 9;
     size_t length = 0;
     int last;
 
+    CHECK(device[0] == 0x9f);
     do {
-        CHECK(device[0] == 0x9f);
         memcpy(part + length, device + 2, device[1] & 0x1f);
         length += device[1] & 0x1f;
         last = device[1] & 0x80;
         device += 2 + (device[1] & 0x1f);
-    } while (!last);
+    } while (!last && (device[0] == 0x9f));
     return length;
 }
 
