@@ -8,6 +8,7 @@
  *     recv TAG LENGTH     posts a receive
  *     wait TAG            its status and bytes, when it is over
  *     connect ADDRESS     makes an endpoint and sends by it, synchronously, what "wait 0" waits for
+ *     send TAG LENGTH     sends the bytes 0 to 250 again and again by this endpoint
  *     memory              the exported bytes and what is around them
  *     map LENGTH          exports more memory: where it is
  *     unmap               that is no more exported
@@ -26,6 +27,7 @@
 #define AROUND 64
 #define MOST 2048
 #define TAGS 16
+#define LONGEST (1 << 20)
 
 static ucp_worker_h worker;
 static int controller;
@@ -33,6 +35,8 @@ static uint8_t received[TAGS][MOST];
 static ucs_status_ptr_t requests[TAGS];
 static size_t lengths[TAGS];
 static ucp_mem_h more;
+static ucp_ep_h connected;
+static uint8_t sent[LONGEST];
 
 static int accept_one(const char *host, int port)
 {
@@ -137,15 +141,20 @@ static void answer(const char *line, ucp_context_h context, const uint8_t *memor
     } else if (strncmp(line, "connect ", 8) == 0) {
         static uint8_t address[64];
         ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS, .address = (ucp_address_t *)address};
-        ucp_ep_h ep;
 
         for (length = 0; length < sizeof(address) && sscanf(line + 8 + 2 * length, "%2hhx", &address[length]) == 1; length++)
             ;
-        CHECK_EQ(ucp_ep_create(worker, &params, &ep), UCS_OK);
+        CHECK_EQ(ucp_ep_create(worker, &params, &connected), UCS_OK);
         lengths[0] = 8;
-        requests[0] = ucp_tag_send_sync_nbx(ep, received[0], lengths[0], 70, &param);
+        requests[0] = ucp_tag_send_sync_nbx(connected, received[0], lengths[0], 70, &param);
         CHECK(UCS_PTR_IS_PTR(requests[0]));
         say("connected\n");
+    } else if (sscanf(line, "send %u %zu", &tag, &length) == 2) {
+        CHECK(tag < TAGS && length <= LONGEST);
+        lengths[tag] = 0;
+        requests[tag] = ucp_tag_send_nbx(connected, sent, length, tag, &param);
+        CHECK(UCS_PTR_IS_PTR(requests[tag]));
+        say("sent\n");
     } else if (strcmp(line, "memory") == 0) {
         say_bytes("bytes", memory, EXPORTED + 2 * AROUND);
     } else {
@@ -179,6 +188,8 @@ int main(int argc, char **argv)
     CHECK_EQ(argc, 3);
     for (size_t i = 0; i < sizeof(memory); i++)
         memory[i] = i;
+    for (size_t i = 0; i < sizeof(sent); i++)
+        sent[i] = i % 251;
     CHECK_EQ(ucp_init(&params, NULL, &context), UCS_OK);
     CHECK_EQ(ucp_worker_create(context, &worker_params, &worker), UCS_OK);
     mapped = export(context, &map);

@@ -56,7 +56,7 @@ class Control:
     def received(self, tag):
         """The bytes of a receive that is over, or its status."""
         words = self.ask(f"wait {tag}")
-        return bytes.fromhex(words[1]) if words[0] == "ok" else " ".join(words)
+        return bytes.fromhex("".join(words[1:])) if words[0] == "ok" else " ".join(words)
 
 
 def listener_of(address):
@@ -216,6 +216,7 @@ class Hostile:
         self.eager_parts()
         self.announced()
         self.overtaking()
+        self.requested()
         self.unread()
         self.death()
         self.check(int(self.control.ask("resident")[0]) < self.resident + 65536, "the memory of the process has grown")
@@ -394,16 +395,66 @@ class Hostile:
         self.check(self.control.received(5) == "Message truncated", "a message that is too long is received")
         self.dropped("an unknown kind of announcement", (RTS, words(6, self.ep, 56, 0, 8) + b"\2"), (RTS, words(7 | 99 << 32, self.ep, 56, 0, 8) + b"\1short"))
 
+    def asking_endpoint(self, uuid, abilities):
+        """The victim makes an endpoint to a worker of ours, which gets its request by the connection that is there."""
+        device = bytes([0, 6 | 0x80, 0, socket.AF_INET]) + socket.inet_aton(self.listener[0])
+        transport = struct.pack("<HfffI", TCP, 5e-5, 1e9, 3e-5, abilities) + bytes([2 | 0x80]) + struct.pack(">H", self.listener[1])
+        self.control.ask(f"connect {(bytes([0x20]) + words(uuid) + device + transport).hex()}")
+        asks = self.back.expect(WIREUP)
+        self.check(asks[0] == ASKS, f"the request is {asks.hex()}")
+        return struct.unpack_from("<Q", asks, 4)[0]
+
+    def answer(self, uuid, mine, ep):
+        self.out.message(WIREUP, struct.pack("<BBHQQ", ANSWER, 0, 0, mine, ep) + bytes([0x20]) + words(uuid) + b"\xff")
+
+    def requested(self):
+        """What a receiver may ask for of a message that the victim announces, and what it may not."""
+        length, at, receiver, host, cuda = 1 << 20, 0x7000, 60, bytes(9), bytes(8) + b"\1"
+        data = bytes(k % 251 for k in range(length))
+        for uuid, abilities, takes_puts in [(0x1237, 0x231301, True), (0x1238, 0x230301, False)]:
+            self.answer(uuid, 0x9999, self.asking_endpoint(uuid, abilities))
+            _, _, request = struct.unpack("<3Q", self.back.expect(SYNC)[:24])
+            self.out.message(SYNC_ACK, words(request) + b"\0")
+            for key, place, puts in [(host, at, takes_puts), (cuda, at, False), (host, 0, False), (b"", at, False), (b"\xff" * 9, at, False)]:
+                print(f"attack request for data at {place:#x} by the key {key.hex()}", flush=True)
+                self.control.ask(f"send 9 {length}")
+                rts = self.back.expect(RTS)
+                tag, _, request, _, size = struct.unpack_from("<5Q", rts)
+                self.check((tag, size) == (9, length), f"announced is {rts.hex()}")
+                self.dropped("a request for more than there is", (RTR, words(request, receiver, place, length + 1, 0) + key))
+                self.out.message(RTR, words(request, receiver, place, length, 0) + key)
+                come = self.put_of(at, length, receiver) if puts else self.data_of(length, receiver)
+                self.check(come == data, "other bytes have come")
+                self.check(self.control.received(9) == b"", "the send has not completed")
+                self.dropped("a request for a message that is sent", (RTR, words(request, receiver, place, length, 0) + key))
+            print("attack request for a part", flush=True)
+            self.control.ask(f"send 9 {length}")
+            request, = struct.unpack_from("<Q", self.back.expect(RTS), 16)
+            self.out.message(RTR, words(request, receiver, at, 8, 8) + host)
+            self.check(self.control.received(9) == "Unsupported operation", "a part is sent")
+
+    def put_of(self, at, length, receiver):
+        """The data of a put by the transport, and that it is told behind them."""
+        place, count, _ = struct.unpack("<QQI", self.back.expect(FLUSH))
+        self.check((place, count) == (at, length), f"{count} bytes are put at {place:#x}")
+        come = self.back.take(length)
+        told = self.back.next()
+        self.check(told == (ATP, words(receiver) + b"\0" + words(length)), f"behind the put stands {told}")
+        return come
+
+    def data_of(self, length, receiver):
+        come = b""
+        while len(come) < length:
+            frame = self.back.expect(DATA)
+            self.check(frame[:16] == words(receiver, len(come)), f"the data begin with {frame[:16].hex()}")
+            come += frame[16:]
+        return come
+
     def overtaking(self):
         """Messages that name an endpoint come before the answer that names this one, as they do by another connection."""
         print("attack messages before the answer", flush=True)
-        mine, uuid, at = 0x8888, words(0x1236), self.memory + 40
-        device = bytes([0, 6 | 0x80, 0, socket.AF_INET]) + socket.inet_aton(self.listener[0])
-        transport = struct.pack("<HfffI", TCP, 5e-5, 1e9, 3e-5, 0x230301) + bytes([2 | 0x80]) + struct.pack(">H", self.listener[1])
-        self.control.ask(f"connect {(bytes([0x20]) + uuid + device + transport).hex()}")
-        asks = self.back.expect(WIREUP)
-        self.check(asks[0] == ASKS, f"the request is {asks.hex()}")
-        ep, = struct.unpack_from("<Q", asks, 4)
+        mine, at = 0x8888, self.memory + 40
+        ep = self.asking_endpoint(0x1236, 0x230301)
         self.control.ask("recv 8 5")
         for kind, body in [(PUT, words(at, ep) + bytes(4) + b"12345678"), (ATOMIC, words(at + 8, ep, 0) + bytes([8, 0]) + words(1)),
                            (GET, words(at, 8, ep, 71) + bytes(4)), (ATOMIC, words(at, ep, 72) + bytes([8, 0]) + words(0)),
@@ -411,7 +462,7 @@ class Hostile:
             self.out.message(kind, body)
         self.check(self.out.survives(), "the connection has ended")
         self.check(self.control.received(8) == b"early", "a synchronous message has not come")
-        self.out.message(WIREUP, struct.pack("<BBHQQ", ANSWER, 0, 0, mine, ep) + bytes([0x20]) + uuid + b"\xff")
+        self.answer(0x1236, mine, ep)
         wanted = sorted([(COMPLETION, words(mine)), (COMPLETION, words(mine)), (GET_REPLY, words(71, 0) + b"12345678"), (ATOMIC_REPLY, words(72) + b"12345678"),
                          (SYNC_ACK, words(73) + b"\0")])
         come = []

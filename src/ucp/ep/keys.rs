@@ -6,7 +6,7 @@ use crate::c::{UCS_MEMORY_TYPE_HOST, UCT_INVALID_RKEY, uct_rkey_t};
 use crate::ucp::rkey::{Access, Mapping, RemoteKey};
 use crate::wire::checksum;
 use crate::wire::rkey::{MdKeyList, READ, Rkey, WRITE};
-use crate::wire::upstream::key::Key;
+use crate::wire::upstream::key::{Key, key};
 use std::rc::Rc;
 
 /// Upstream's tcp puts by the address alone.
@@ -98,6 +98,9 @@ impl Ep {
     /// The key that the peer sent as `blob`, unpacked now or before. Memory of this process is used only if it was mapped
     /// here.
     pub fn key_of_blob(&self, blob: &[u8]) -> Option<Rc<RemoteKey>> {
+        if self.is_upstream() {
+            return Some(Rc::new(self.unpack_upstream_key(key(blob)?)));
+        }
         if let Some(key) = self.keys.borrow().of_blob(blob) {
             return Some(key);
         }

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::send::{pack_and_send, whole_elements};
+use super::zcopy::Notification;
 use crate::ucp::dt::Data;
 use crate::ucp::ep::Ep;
 use crate::ucp::op::{MessageKind, SendOp, Stage};
@@ -14,9 +15,9 @@ use crate::wire::Writer;
 use crate::wire::header::{AmHdr, Header};
 use crate::wire::id::RequestId;
 use crate::wire::upstream::message::{
-    self as wire, AM, AM_FIRST, AM_MIDDLE, AM_WITH_REPLY, Am, AmFirst, AmMiddle, DATA, EAGER,
-    EAGER_FIRST, EAGER_MIDDLE, Eager, EagerFirst, EagerMiddle, REPLY_LEN, RTS, Rts, STREAM, SYNC,
-    SYNC_FIRST, Stream, Sync, SyncFirst,
+    self as wire, AM, AM_FIRST, AM_MIDDLE, AM_WITH_REPLY, ATP, Ack, Am, AmFirst, AmMiddle, DATA,
+    EAGER, EAGER_FIRST, EAGER_MIDDLE, Eager, EagerFirst, EagerMiddle, REPLY_LEN, RTS, Rts, STREAM,
+    SYNC, SYNC_FIRST, Stream, Sync, SyncFirst,
 };
 
 /// Chooses the protocol of a message.
@@ -151,7 +152,7 @@ pub fn fragment(ep: &Ep, req: Req, send: &SendOp, message: u64, offset: usize) -
     }
 }
 
-/// Sends the RTS of a message. The receiver asks for the data: no address and no key lets it read them itself.
+/// Sends the RTS of a message. The receiver asks for the data, or for a put: no address and no key lets it read them itself.
 pub fn rts(ep: &Ep, req: Req, send: &SendOp) -> Result<()> {
     let (header, kind, end) = match &send.kind {
         MessageKind::Tag { tag } | MessageKind::TagSync { tag } => (*tag, Rts::TAG, &[][..]),
@@ -186,6 +187,18 @@ pub fn data(
     let room = whole_elements(ep.lane().max_bcopy.saturating_sub(wire::Data::LEN));
     let part = (&send.data, offset, room.min(end - offset));
     send_part(ep, DATA, &header, part, &[])
+}
+
+/// Tells the receiver that so many bytes of the data that it has requested are put.
+pub fn put_done(receiver: RequestId, length: u64) -> Notification {
+    let done = Ack {
+        request: receiver.0,
+        status: 0,
+    };
+    Notification::new(ATP, Ack::LEN + size_of::<u64>(), |w| {
+        done.encode(w);
+        w.u64(length);
+    })
 }
 
 /// Sends a message with a header of its own; returns the number of data bytes.

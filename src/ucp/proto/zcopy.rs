@@ -17,7 +17,8 @@ use crate::uct::api::{Completion, Posted, Remote};
 use crate::uct::base::copy::copy;
 use crate::uct::base::iov::Iov;
 use crate::uct::internal::{DeviceMapping, EpochGuard, base_of};
-use crate::wire::header::{AmId, Header, PutDoneHdr};
+use crate::wire::Writer;
+use crate::wire::header::AmId;
 use core::cell::{Cell, RefCell};
 use core::ffi::{c_int, c_uint, c_void};
 use core::ops::Range;
@@ -54,11 +55,23 @@ impl Transfer {
     }
 }
 
-/// A message that follows a put on its lane.
+/// A message that follows a put on its lane: its id, and its body in the peer's format.
 #[derive(Clone, Copy)]
 pub struct Notification {
-    pub id: AmId,
-    pub body: [u8; PutDoneHdr::LEN],
+    id: u8,
+    body: [u8; NOTIFICATION_MAX],
+    len: usize,
+}
+
+/// The longest body of a notification.
+const NOTIFICATION_MAX: usize = 17;
+
+impl Notification {
+    pub fn new(id: u8, len: usize, write: impl FnOnce(&mut Writer<'_>)) -> Notification {
+        let mut body = [0; NOTIFICATION_MAX];
+        write(&mut Writer::new(&mut body[..len]));
+        Notification { id, body, len }
+    }
 }
 
 /// A posted transfer, or the stalled rest of one.
@@ -467,8 +480,8 @@ fn post_notified(
                 lane.ep,
                 iov,
                 Remote::new(transfer.remote, transfer.rkey),
-                notification.id as u8,
-                &notification.body,
+                notification.id,
+                &notification.body[..notification.len],
                 Completion(req.completion()),
             )
         })

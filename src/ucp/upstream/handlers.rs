@@ -212,9 +212,9 @@ fn on_rts(worker: &Core, message: &[u8]) -> Option<()> {
     Some(())
 }
 
-/// A receiver asks for the data of a message that waits here, which are sent: nothing is put by a key.
+/// A receiver asks for the data of a message that waits here, or for a put.
 fn on_rtr(worker: &Core, message: &[u8]) -> Option<()> {
-    let (h, _) = Rtr::split(message)?;
+    let (h, key) = Rtr::split(message)?;
     if h.offset != 0 {
         ucs_error!(
             "a process of upstream UCX asks for {} bytes of a message from byte {} on; only whole messages are sent so",
@@ -232,11 +232,11 @@ fn on_rtr(worker: &Core, message: &[u8]) -> Option<()> {
         request,
         receiver: RequestId(h.receiver),
         length: if h.size == 0 { whole() } else { h.size },
-        address: 0,
+        address: h.address,
         // Upstream has no answer that the send is over.
         ep: EpName::default(),
     };
-    rndv::sender::on_rtr(worker, &rtr, &[]);
+    rndv::sender::on_rtr(worker, &rtr, key);
     Some(())
 }
 

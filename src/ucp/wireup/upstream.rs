@@ -163,6 +163,7 @@ pub fn accept(
         return Err(Status::UNREACHABLE);
     };
     ep.pair_with_upstream(name(client.ep)?);
+    ep.set_upstream_puts(client.takes_puts);
     connection.remote = client.ep;
     connection.number = client.lane;
     // Set so, or a release that does not tell: it may wait for a pre-request, or send none of its own.
@@ -195,6 +196,7 @@ pub fn answered(worker: &Core, ep: &Ep, server: IpAddr, private: &[u8]) -> Resul
     let private = read(worker, private)?;
     ep.set_upstream();
     ep.pair_with_upstream(name(private.ep)?);
+    ep.set_upstream_puts(private.takes_puts);
     let told = worker.wireup().upstream.with(ep.id.get(), |connection| {
         connection.remote = private.ep;
         connection.is_agreed = !private.has_index;

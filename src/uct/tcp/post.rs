@@ -203,7 +203,10 @@ impl Conn {
             }
             if let Some((id, body)) = put.notify {
                 tx.push(|out| {
-                    out.extend_from_slice(&wire::am_header(id, body.len()));
+                    match self.upstream {
+                        None => out.extend_from_slice(&wire::am_header(id, body.len())),
+                        Some(_) => out.extend_from_slice(&frames::header(id, body.len())),
+                    }
                     out.extend_from_slice(body);
                 });
             }

@@ -29,7 +29,7 @@ const SYSTEM_DEVICE: u8 = 0x20;
 const ENDPOINTS: u8 = 0x40;
 /// Bytes of a transport's attributes in version 1. They end with what it can do; this: zero-copy puts.
 const ATTRIBUTES: usize = 16;
-const PUTS: u32 = 0x1000;
+pub(super) const PUTS: u32 = 0x1000;
 /// Most bytes of a device's and a transport's address in version 1.
 const DEVICE_MAX: usize = 0x1f;
 const TRANSPORT_MAX: usize = 0x3f;

@@ -31,6 +31,8 @@ pub struct Private {
     /// Number and address of the lane for messages.
     pub lane: u8,
     pub address: Vec<u8>,
+    /// Its interface takes puts without a key; as read, not written.
+    pub takes_puts: bool,
 }
 
 impl Private {
@@ -57,10 +59,11 @@ impl Private {
             let lane = entries
                 .iter()
                 .filter(|entry| entry.transport == transport)
-                .find_map(|entry| entry.lanes().next())?;
-            entries.iter().all(fits).then_some((index, address, lane))
+                .find_map(|entry| Some((entry.lanes().next()?, entry.takes_puts)))?;
+            let all_fit = entries.iter().all(fits);
+            all_fit.then_some((index, address, lane))
         };
-        let (has_index, address, lane) = read(true).or_else(|| read(false))?;
+        let (has_index, address, (lane, takes_puts)) = read(true).or_else(|| read(false))?;
         Some(Private {
             ep,
             err_mode: head & MODE,
@@ -69,6 +72,7 @@ impl Private {
             client_id: address.client_id,
             lane: lane.number,
             address: lane.address.to_vec(),
+            takes_puts,
         })
     }
 
@@ -101,7 +105,7 @@ fn put_lane_in(offer: &Offer, address: &[u8], number: u8, index: bool, out: &mut
 mod tests {
     use super::*;
     use crate::ucs::test_rng::TestRng;
-    use crate::wire::upstream::address::tests::offer;
+    use crate::wire::upstream::address::{PUTS, tests::offer};
 
     const TCP: u16 = 0x19cf;
 
@@ -114,6 +118,7 @@ mod tests {
             client_id: 0,
             lane: 1,
             address: b"\x82\xe6\x11\x22\x33\x44\x55\x66\x77\x88".to_vec(),
+            takes_puts: false,
         }
     }
 
@@ -134,6 +139,12 @@ mod tests {
                 let end = [index, b"\xc2\x82\xe6\x0a", &private.address, b"\x81"].concat();
                 assert!(bytes.starts_with(&[head, begin].concat()));
                 assert!(bytes.ends_with(&end) && bytes.len() == 8 + begin.len() + 16 + end.len());
+                let putting = Offer {
+                    flags: offer().flags | PUTS,
+                    ..offer()
+                };
+                let takes_puts = read(&private.encode(&putting)).map(|private| private.takes_puts);
+                assert_eq!(takes_puts, Some(true));
                 assert_eq!(read(&bytes), Some(private));
                 for n in 0..bytes.len() {
                     assert_eq!(read(&bytes[..n]), None);

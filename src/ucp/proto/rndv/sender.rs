@@ -42,7 +42,6 @@ use crate::ucp::rndv_state::{Illegal, SenderEvent, SenderState};
 use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status, tracepoint};
 use crate::uct::base::copy::Room;
-use crate::wire::Writer;
 use crate::wire::header::{AckHdr, AmId, DataHdr, Header, PutDoneHdr, RtrHdr, RtsHdr};
 use crate::wire::id::RequestId;
 use crate::{ucs_debug, ucs_error};
@@ -369,7 +368,7 @@ fn start_put(ep: &Ep, req: Req) -> Result<()> {
         Some(lane) if notify => {
             let limits = ep.worker().proto().rails.rendezvous;
             let parts = rails::parts(ep, lane, limits, length);
-            let notified = |part| notified(receiver, transfer, part);
+            let notified = |part| notified(ep, receiver, transfer, part);
             zcopy::put_notify(req, parts.into_iter().map(notified))
         }
         Some(lane) if memory == LocalMemory::Device => zcopy::put(req, lane, transfer),
@@ -453,19 +452,15 @@ fn register(ep: &Ep, req: Req, lane: Lane, memory: (*mut u8, usize)) -> LocalMem
 }
 
 /// The put of a part, with its notification.
-fn notified(receiver: RequestId, transfer: Transfer, part: Part) -> NotifiedPut {
-    let done = PutDoneHdr {
-        receiver,
-        length: part.range.len() as u64,
-    };
-    let mut body = [0; PutDoneHdr::LEN];
-    done.encode(&mut Writer::new(&mut body));
+fn notified(ep: &Ep, receiver: RequestId, transfer: Transfer, part: Part) -> NotifiedPut {
+    let length = part.range.len() as u64;
+    let done = PutDoneHdr { receiver, length };
     NotifiedPut {
         lane: part.lane,
         transfer: transfer.part(part.range),
-        notification: Notification {
-            id: AmId::PutDone,
-            body,
+        notification: match ep.is_upstream() {
+            true => upstream::put_done(receiver, length),
+            false => Notification::new(AmId::PutDone as u8, PutDoneHdr::LEN, |w| done.encode(w)),
         },
     }
 }
