@@ -25,6 +25,44 @@ pub fn whole_pages(range: Range<usize>) -> Range<usize> {
     range.start & !(page - 1)..end.unwrap_or(usize::MAX & !(page - 1))
 }
 
+/// The memory node that has a range, as a look at some of its pages shows. `None` if they are of several nodes, or the kernel
+/// does not say: it has one node, no page is there yet, or the call is forbidden.
+pub fn node_of(range: Range<usize>) -> Option<u32> {
+    const LOOKED_AT: usize = 16;
+    let page = page_size();
+    let pages = whole_pages(range);
+    let step = (pages.len() / page).div_ceil(LOOKED_AT).max(1) * page;
+    let mut at = [core::ptr::null::<c_void>(); LOOKED_AT];
+    let mut count = 0;
+    for (slot, address) in at.iter_mut().zip(pages.step_by(step)) {
+        *slot = core::ptr::without_provenance(address);
+        count += 1;
+    }
+    let mut nodes = [-1i32; LOOKED_AT];
+    const TO_NONE: *const i32 = core::ptr::null();
+    // SAFETY: without nodes to move to the call moves nothing; both arrays have `count` places.
+    let asked = unsafe {
+        libc::syscall(
+            libc::SYS_move_pages,
+            0,
+            count,
+            at.as_ptr(),
+            TO_NONE,
+            nodes.as_mut_ptr(),
+            0,
+        )
+    };
+    if asked != 0 {
+        return None;
+    }
+    // Pages that are not there have a negative status.
+    let mut found = nodes
+        .into_iter()
+        .filter_map(|node| u32::try_from(node).ok());
+    let first = found.next()?;
+    found.all(|node| node == first).then_some(first)
+}
+
 /// C heap memory, for what C code frees or what outlives Rust's view of it.
 pub fn heap_alloc(len: usize, align: usize) -> io::Result<*mut c_void> {
     let mut p = core::ptr::null_mut();

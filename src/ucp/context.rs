@@ -6,8 +6,10 @@
 use super::allowed::{self, Here};
 use super::device_memory::DeviceMemory;
 use super::feature::Told;
+use super::nearness::Nearness;
 use super::reg_cache::RegCaches;
 use crate::c::*;
+use crate::sys;
 use crate::ucp::config::TABLE;
 use crate::ucp::regions::Regions;
 use crate::ucs::config::{AUTO, Config, Count, Others, Ternary, Var, var};
@@ -17,7 +19,9 @@ use crate::uct::api::{Component, Device, Transport};
 use crate::uct::base::md::{ComponentHandle, DynMd, MdHandle};
 use crate::uct::registry::{components, numbered, numbered_of};
 use crate::{ucs_debug, ucs_diag, ucs_error, ucs_warn};
+use core::ops::Range;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::OnceLock;
 
 /// The parameters of `ucp_init_version`.
 #[derive(Clone)]
@@ -72,6 +76,8 @@ pub struct Context {
     pub device_memory: DeviceMemory,
     pub resources: Vec<Resource>,
     pub key_domains: Vec<KeyDomain>,
+    /// Looked up when it is first asked for.
+    nearness: OnceLock<Nearness>,
     upstream_peers: Ternary,
     /// Types of memory that are not to be pinned, as bits.
     unpinned_types: u64,
@@ -109,6 +115,7 @@ impl Context {
             device_memory: DeviceMemory::default(),
             resources: Vec::new(),
             key_domains: Vec::new(),
+            nearness: OnceLock::new(),
             upstream_peers,
             unpinned_types,
             processes_here: processes_here.max(1),
@@ -188,6 +195,25 @@ impl Context {
         match self.mds[domain].md.attr().reg_nonblock_mem_types & HOST {
             0 => pinned,
             _ => pinned | UCT_MD_MEM_FLAG_NONBLOCK,
+        }
+    }
+
+    /// How near the devices of the domains are to memory.
+    pub fn nearness(&self) -> &Nearness {
+        self.nearness.get_or_init(|| {
+            let mut devices = vec![UCS_SYS_DEVICE_ID_UNKNOWN; self.mds.len()];
+            for resource in &self.resources {
+                devices[resource.md] = resource.device.sys_device;
+            }
+            Nearness::of_devices(&devices)
+        })
+    }
+
+    /// The node of memory, where that matters and is known.
+    pub fn node_of(&self, memory: Range<usize>) -> Option<u32> {
+        match self.nearness().matters() {
+            true => sys::mem::node_of(memory),
+            false => None,
         }
     }
 

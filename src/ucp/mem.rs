@@ -60,6 +60,8 @@ pub struct Region {
     /// The pages are held in memory.
     locked: bool,
     registration: Registration,
+    /// The node of the memory, where that matters, is known and is one.
+    node: Option<u32>,
     context: *const Context,
     /// Its name for peers.
     pub id: u64,
@@ -129,6 +131,10 @@ impl Region {
                 _ => UCT_MD_MEM_FLAG_NONBLOCK,
             };
             region.register(context, params.purpose, unpinned);
+            if params.purpose == Purpose::Application && !region.is_of_device() {
+                let start = region.address as usize;
+                region.node = context.node_of(start..start + region.length);
+            }
         }
         region.publish(context, params.purpose == Purpose::Application);
         Ok(region)
@@ -163,6 +169,7 @@ impl Region {
             imported: None,
             locked: false,
             registration: Registration::default(),
+            node: None,
             context,
             id: 0,
             rights: 0,
@@ -374,6 +381,12 @@ impl Region {
     pub fn handle(&self, domain: usize, buffer: *mut u8, bytes: usize) -> Option<uct_mem_h> {
         let holds = !self.is_imported() && self.contains(buffer as u64, bytes);
         self.registration.handle(domain).filter(|_| holds)
+    }
+
+    /// The node of `bytes` at `buffer`, if it is known.
+    pub fn node(&self, buffer: *mut u8, bytes: usize) -> Option<u32> {
+        self.node
+            .filter(|_| !self.is_imported() && self.contains(buffer as u64, bytes))
     }
 
     /// The key for peers, for messages.

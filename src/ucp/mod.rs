@@ -37,6 +37,7 @@ pub mod inspect;
 pub mod interner;
 pub mod mem;
 pub mod names;
+pub mod nearness;
 pub mod op;
 pub mod plan;
 pub mod progress_thread;

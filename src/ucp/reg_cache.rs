@@ -17,6 +17,7 @@ use crate::ucs::{Result, Status};
 use crate::uct::base::md::MdHandle;
 use crate::{ucs_debug, ucs_warn};
 use core::ffi::{c_int, c_void};
+use core::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 /// Bits of a region's rights; without any, transfers out of the memory may use it.
@@ -27,7 +28,22 @@ const REMOTE_READ: c_int = 1 << 1;
 #[repr(C)]
 struct CachedRegion {
     base: ucs_rcache_region,
+    known: Known,
+}
+
+/// What is known of registered memory.
+#[derive(Clone, Copy)]
+struct Known {
     memh: uct_mem_h,
+    /// The memory node, where that matters, is known and is one.
+    node: Option<u32>,
+}
+
+/// What is known of a live region of one of our caches.
+fn known(region: Region) -> Known {
+    let region = region.raw().cast::<CachedRegion>();
+    // SAFETY: regions of these caches have our part, which was written before anybody got them.
+    unsafe { (*region).known }
 }
 
 /// The caches of a context, by domain; made when they are first asked for.
@@ -54,11 +70,29 @@ impl RegCaches {
     }
 }
 
+impl RegCaches {
+    /// The node of a buffer's memory, if a domain keeps a registration of it that knows.
+    pub fn node_of(&self, memory: Range<usize>) -> Option<u32> {
+        let made = self
+            .0
+            .get()?
+            .iter()
+            .filter_map(|cache| cache.get()?.as_ref());
+        made.filter_map(|cache| {
+            let found = cache.cache.look(memory.clone(), known)?;
+            found.node
+        })
+        .next()
+    }
+}
+
 /// What a cache's functions are called with.
 struct Owner {
     md: *const MdHandle,
     /// `UCT_MD_MEM_*` of each registration.
     flags: u32,
+    /// The kernel is asked for the node of what is registered.
+    finds_nodes: bool,
     unmappings: Option<&'static Unmappings>,
 }
 
@@ -100,6 +134,7 @@ impl RegCache {
                 domain,
                 UCT_MD_MEM_ACCESS_LOCAL_READ | UCT_MD_MEM_FLAG_HIDE_ERRORS,
             ),
+            finds_nodes: context.nearness().matters(),
             unmappings,
         });
         let params = Params {
@@ -204,9 +239,7 @@ pub struct Remembered {
 impl Remembered {
     /// The domain, and its handle.
     pub fn handle(&self) -> (usize, uct_mem_h) {
-        let region = self.region.raw().cast::<CachedRegion>();
-        // SAFETY: a live region of a cache whose regions have our part; written before anybody gets it.
-        let memh = unsafe { (*region).memh };
+        let memh = known(self.region).memh;
         // SAFETY: a context outlives its regions and requests, and so do its caches.
         (unsafe { (*self.cache).domain }, memh)
     }
@@ -256,8 +289,10 @@ unsafe extern "C" fn register(
     let address = core::ptr::with_exposed_provenance_mut(start);
     match md.md.mem_reg(address, end - start, flags) {
         Ok(memh) => {
+            let node = || sys::mem::node_of(start..end);
+            let node = owner.finds_nodes.then(node).flatten();
             // SAFETY: regions of this cache have room for our part.
-            unsafe { (*region.cast::<CachedRegion>()).memh = memh };
+            unsafe { (*region.cast::<CachedRegion>()).known = Known { memh, node } };
             UCS_OK
         }
         // What cannot be watched is told apart.
@@ -274,7 +309,7 @@ unsafe extern "C" fn deregister(
     // SAFETY: as in `register`.
     let owner = unsafe { &*owner.cast::<Owner>() };
     // SAFETY: as above; `register` wrote it.
-    let memh = unsafe { (*region.cast::<CachedRegion>()).memh };
+    let memh = unsafe { (*region.cast::<CachedRegion>()).known.memh };
     // SAFETY: as above.
     let md = unsafe { &*owner.md };
     // SAFETY: a registration of this domain, released once.

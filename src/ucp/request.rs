@@ -205,8 +205,18 @@ impl Param {
         domain: usize,
         (buffer, bytes): (*mut u8, usize),
     ) -> Option<uct_mem_h> {
+        self.memory()?.handle(domain, buffer, bytes)
+    }
+
+    /// The memory whose handle the call has.
+    fn memory(&self) -> Option<&Region> {
         // SAFETY: null, or alive until the operation completes, as the caller of the C function promises.
-        unsafe { self.memh.as_ref() }?.handle(domain, buffer, bytes)
+        unsafe { self.memh.as_ref() }
+    }
+
+    /// The node of the buffer's memory, if the call has a handle of it that knows.
+    pub fn memory_node(&self, (buffer, bytes): (*mut u8, usize)) -> Option<u32> {
+        self.memory()?.node(buffer, bytes)
     }
 
     /// When a message of this call is sent by rendezvous, unless something else decides.

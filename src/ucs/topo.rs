@@ -299,6 +299,30 @@ pub fn memory_distance_of(device: SysDevice, cpus: &ucs_cpu_set_t) -> Distance {
     told.unwrap_or_else(|| near(device, |cpu| has(cpus, cpu)))
 }
 
+/// How far a device is from the memory of a node.
+pub fn distance_of_node(device: SysDevice, node: u32) -> Distance {
+    let told = source().and_then(|source| source.to_memory_near(device, &cpus_of(node)));
+    told.unwrap_or_else(|| {
+        let own = look(device, Device::numa_node).flatten();
+        let units = own.and_then(|own| numa::distances(own)?.get(node as usize).copied());
+        Distance {
+            latency: f64::from(units.unwrap_or(NUMA_LOCAL)) * NUMA_UNIT,
+            bandwidth: f64::INFINITY,
+        }
+    })
+}
+
+/// The processors of a node.
+fn cpus_of(node: u32) -> ucs_cpu_set_t {
+    let mut set = ucs_cpu_set_t { ucs_bits: [0; 16] };
+    for cpu in numa::cpus_of(node).into_iter().flatten() {
+        if let Some(word) = set.ucs_bits.get_mut(cpu / 64) {
+            *word |= 1 << (cpu % 64);
+        }
+    }
+    set
+}
+
 fn has(cpus: &ucs_cpu_set_t, cpu: usize) -> bool {
     let word = cpus.ucs_bits.get(cpu / 64);
     word.is_some_and(|word| word >> (cpu % 64) & 1 == 1)

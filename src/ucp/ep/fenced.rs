@@ -7,6 +7,8 @@ use crate::ucp::worker_core::Core;
 use core::cell::Cell;
 
 const FENCED: u8 = 1;
+/// Puts before the fence may still be on their way by the message lane, which keeps later accesses behind them.
+const IN_ORDER: u8 = 2;
 /// And the sizes of atomics that are refused, in bytes.
 const SIZES: [u8; 2] = [4, 8];
 
@@ -27,6 +29,17 @@ impl Fenced {
 
     pub fn set(&self, fenced: bool) {
         self.0.set(self.0.get() & !FENCED | u8::from(fenced));
+    }
+
+    /// Whether accesses go by the message lane alone.
+    pub fn is_in_order(&self) -> bool {
+        self.0.get() & IN_ORDER != 0
+    }
+
+    pub fn set_in_order(&self, in_order: bool) {
+        let others = self.0.get() & !IN_ORDER;
+        self.0
+            .set(if in_order { others | IN_ORDER } else { others });
     }
 
     /// Whether an atomic of 4 or 8 bytes takes no shortcut.

@@ -5,6 +5,9 @@
 //!
 //! Parts that RDMA devices move need a registration and a key of each device's memory domain. A rail for which the memory
 //! cannot be registered, or whose key the peer has not sent, is left out. Messages do not go by such rails.
+//!
+//! Of devices with the same bandwidth an access takes those that are nearest to the local memory, where the machine has
+//! several memory nodes.
 #![forbid(unsafe_code)]
 
 use crate::c::uct_mem_h;
@@ -85,16 +88,41 @@ impl RailRules {
 /// Opens the rails beside the message lane; transfers use those that are connected.
 pub fn open(ep: &Ep) {
     if let Some(first) = ep.message_lane() {
-        lanes(ep, first, usize::MAX, WhichRails::Connected);
+        lanes(ep, first, usize::MAX, WhichRails::Connected, None);
     }
 }
 
-/// `first` and the rails beside it, at most so many.
-fn lanes(ep: &Ep, first: Lane, most: usize, which: WhichRails) -> Vec<WeightedLane> {
+/// `first` and the rails beside it, at most so many: the first ones, or the fastest that are `near` memory.
+fn lanes(
+    ep: &Ep,
+    first: Lane,
+    most: usize,
+    which: WhichRails,
+    near: Option<Near<'_>>,
+) -> Vec<WeightedLane> {
     let wanted = ep.worker().proto().rails.wanted();
     let mut lanes = ep.lanes_with_rails(first, (wanted, which));
+    if let Some(near) = near {
+        lanes.retain(|w| w.lane == first || ep.rail_key(w.lane, near.remote).is_some());
+        let nearness = ep.worker().context().nearness();
+        let distance =
+            |w: &WeightedLane| nearness.to_node(ep.worker().domain_of(w.lane.iface), near.node);
+        lanes.sort_by(|a, b| {
+            let by_bandwidth = b.bandwidth.total_cmp(&a.bandwidth);
+            by_bandwidth.then_with(|| distance(a).total_cmp(&distance(b)))
+        });
+    }
     lanes.truncate(most);
     lanes
+}
+
+/// The memory at both ends of an access, for the choice of devices.
+#[derive(Clone, Copy)]
+pub struct Near<'a> {
+    /// The node of the local memory.
+    pub node: u32,
+    /// With the keys of the domains that reach it.
+    pub remote: &'a RemoteKey,
 }
 
 /// Whether messages may go by the rails of an endpoint, if it has any.
@@ -115,7 +143,7 @@ fn split_long(ep: &Ep, first: Lane, limits: SplitLimits, len: usize) -> Option<V
     if !carry_messages(ep) {
         return None;
     }
-    let lanes = lanes(ep, first, limits.max, WhichRails::Connected);
+    let lanes = lanes(ep, first, limits.max, WhichRails::Connected, None);
     let parts = shares(&lanes, limits.least, len);
     if parts.len() < 2 {
         return None;
@@ -138,7 +166,7 @@ pub fn parts(ep: &Ep, first: Lane, limits: SplitLimits, len: usize) -> Vec<Part>
     split(ep, first, limits, len).unwrap_or_else(whole)
 }
 
-/// The domains that move a transfer of `len` bytes by RDMA devices, the first of which is that of `first`.
+/// The domains that move a rendezvous transfer of `len` bytes by RDMA devices, the first of which is that of `first`.
 #[inline]
 pub fn domains(
     ep: &Ep,
@@ -148,22 +176,38 @@ pub fn domains(
     which: WhichRails,
 ) -> SmallVec<[usize; 2]> {
     match limits.may_split(len) && ep.may_have_rails() {
-        true => domains_of_long(ep, first, limits, len, which),
+        true => domains_of_lanes(ep, &lanes(ep, first, limits.max, which, None), limits, len),
         false => smallvec![ep.worker().domain_of(first.iface)],
     }
 }
 
-#[cold]
-fn domains_of_long(
+/// As `domains`, of an access; with `near` that of `first` may be missing.
+#[inline]
+pub fn domains_of_access(
     ep: &Ep,
     first: Lane,
     limits: SplitLimits,
     len: usize,
-    which: WhichRails,
+    near: Option<Near<'_>>,
 ) -> SmallVec<[usize; 2]> {
-    let lanes = lanes(ep, first, limits.max, which);
+    match near {
+        None => domains(ep, first, limits, len, WhichRails::Connected),
+        Some(_) => {
+            let lanes = lanes(ep, first, limits.max, WhichRails::Connected, near);
+            domains_of_lanes(ep, &lanes, limits, len)
+        }
+    }
+}
+
+#[cold]
+fn domains_of_lanes(
+    ep: &Ep,
+    lanes: &[WeightedLane],
+    limits: SplitLimits,
+    len: usize,
+) -> SmallVec<[usize; 2]> {
     let mut domains = SmallVec::new();
-    for part in shares(&lanes, limits.least, len) {
+    for part in shares(lanes, limits.least, len) {
         let domain = ep.worker().domain_of(part.lane.iface);
         // Two ports of a device have one.
         if !domains.contains(&domain) {
@@ -191,9 +235,25 @@ pub fn by_devices(
     transfer: &Transfer,
     ends: &Ends<'_>,
 ) -> Vec<DevicePart> {
-    match limits.may_split(transfer.len) && ep.may_have_rails() {
-        true => long_by_devices(ep, first, limits, transfer, ends),
+    let is_known = matches!(transfer.memory, LocalMemory::Registered(_));
+    match is_known && limits.may_split(transfer.len) && ep.may_have_rails() {
+        true => long_by_devices(ep, first, limits, transfer, (ends, None)),
         false => Vec::new(),
+    }
+}
+
+/// As `by_devices`, of an access; none if `first` does it alone.
+#[inline]
+pub fn access_by_devices(
+    ep: &Ep,
+    first: Lane,
+    limits: SplitLimits,
+    transfer: &Transfer,
+    (ends, near): (&Ends<'_>, Option<Near<'_>>),
+) -> Vec<DevicePart> {
+    match near {
+        None => by_devices(ep, first, limits, transfer, ends),
+        Some(_) => long_by_devices(ep, first, limits, transfer, (ends, near)),
     }
 }
 
@@ -203,19 +263,17 @@ fn long_by_devices(
     first: Lane,
     limits: SplitLimits,
     transfer: &Transfer,
-    ends: &Ends<'_>,
+    (ends, near): (&Ends<'_>, Option<Near<'_>>),
 ) -> Vec<DevicePart> {
-    if !matches!(transfer.memory, LocalMemory::Registered(_)) {
-        return Vec::new();
-    }
-    let mut lanes = lanes(ep, first, limits.max, WhichRails::Connected);
+    let is_known = matches!(transfer.memory, LocalMemory::Registered(_));
+    let mut lanes = lanes(ep, first, limits.max, WhichRails::Connected, near);
     loop {
         let shared = shares(&lanes, limits.least, transfer.len);
-        if shared.len() < 2 {
+        if shared.iter().all(|part| part.lane == first) {
             return Vec::new();
         }
         let reached = |part: Part| match part.lane == first {
-            true => Some(DevicePart {
+            true => is_known.then_some(DevicePart {
                 part,
                 memory: transfer.memory,
                 rkey: transfer.rkey,
@@ -259,7 +317,7 @@ fn by_rail(ep: &Ep, part: Part, guard: Option<EpochGuard>, ends: &Ends<'_>) -> O
     })
 }
 
-/// The parts of lanes, of which the first always has one.
+/// The parts of lanes, of which the first always has one; none without lanes.
 fn shares(lanes: &[WeightedLane], least: usize, len: usize) -> Vec<Part> {
     let mut used = lanes.to_vec();
     loop {

@@ -2,7 +2,8 @@
 //!
 //! What one buffer of the transport holds is copied through it, which costs less than to register the user's memory; such
 //! a put is over at once. More goes from and to user memory: by the application's handle of it, or registered for the
-//! access. What cannot be registered goes through buffers, one after the other.
+//! access. What cannot be registered goes through buffers, one after the other. Where the machine has several memory nodes,
+//! what is read or written in place goes by the device that is nearest to it, of those with the most bandwidth.
 //!
 //! On the message lane the device keeps the order of what it sends, and `Iface::fence` has it wait for reads. So only an
 //! access in several parts, of which the last may wait for room or go by a rail, holds up what follows a fence.
@@ -10,9 +11,9 @@
 
 use crate::c::*;
 use crate::ucp::dt::Data;
-use crate::ucp::ep::{Capability, Ep, Lane, Task, TaskStep, WhichRails};
+use crate::ucp::ep::{Capability, Ep, Lane, Task, TaskStep};
 use crate::ucp::op::{DeviceAccess, GetOp, Op, PutOp};
-use crate::ucp::proto::rails::{self, Ends};
+use crate::ucp::proto::rails::{self, Ends, Near};
 use crate::ucp::proto::zcopy::{self, Direction, Transfer, most_at_once};
 use crate::ucp::reg::{LocalMemory, Registration};
 use crate::ucp::request::{
@@ -21,6 +22,7 @@ use crate::ucp::request::{
 use crate::ucp::rkey::RemoteKey;
 use crate::ucs::{Result, Status};
 use crate::ucs_debug;
+use smallvec::smallvec;
 
 /// Posts an access. `None` where it has to go by messages.
 pub fn access(
@@ -97,8 +99,7 @@ fn at_once(ep: &Ep, lane: Lane, direction: Direction, memory: LocalMemory) -> us
     most_at_once(&ep.worker().ifaces[lane.iface].attr, direction, memory)
 }
 
-/// How the device reaches the local memory of a long access, and rails if they share it: by the application's handle, or
-/// registered now.
+/// How the devices that do it reach the local memory of a long access: by the application's handle, or registered now.
 fn reach(
     ep: &Ep,
     param: &Param,
@@ -108,22 +109,32 @@ fn reach(
 ) -> DeviceAccess {
     let (worker, limits) = (ep.worker(), ep.worker().proto().rails.access);
     let (rkey, memory) = (transfer.rkey, (transfer.local, transfer.len));
+    let own_domain = worker.domain_of(lane.iface);
     let known = |domain| param.memory_handle(domain, memory);
-    let mut domains = rails::domains(ep, lane, limits, transfer.len, WhichRails::Connected);
+    let with_rails = !ep.fenced.is_in_order();
+    let near = node(ep, param, memory).filter(|_| with_rails);
+    let near = near.map(|node| Near { node, remote });
+    let mut domains = match with_rails {
+        true => rails::domains_of_access(ep, lane, limits, transfer.len, near),
+        false => smallvec![own_domain],
+    };
     domains.retain(|domain| known(*domain).is_none());
     let flags = match direction {
         Direction::Put => UCT_MD_MEM_ACCESS_LOCAL_READ,
         Direction::Get => UCT_MD_MEM_ACCESS_LOCAL_READ | UCT_MD_MEM_ACCESS_LOCAL_WRITE,
     };
-    let registration = (!domains.is_empty())
-        .then(|| Registration::of_buffer(worker.context(), &domains, memory, flags));
-    let local = |domain| known(domain).or_else(|| registration.as_ref()?.handle(domain));
-    let memory = match local(worker.domain_of(lane.iface)) {
-        Some(memh) => LocalMemory::Registered(memh),
-        None => LocalMemory::Copied,
+    let register =
+        |domains: &[usize]| Registration::of_buffer(worker.context(), domains, memory, flags);
+    let mut registration = (!domains.is_empty()).then(|| register(&domains));
+    let local = |registration: &Option<Registration>, domain| {
+        known(domain).or_else(|| registration.as_ref()?.handle(domain))
     };
+    let by_lane = |registration: &Option<Registration>| {
+        local(registration, own_domain).map_or(LocalMemory::Copied, LocalMemory::Registered)
+    };
+    let mut memory = by_lane(&registration);
     let ends = Ends {
-        local: &local,
+        local: &|domain| local(&registration, domain),
         remote,
         epoch: None,
     };
@@ -131,13 +142,35 @@ fn reach(
         memory,
         ..*transfer
     };
-    let parts = rails::by_devices(ep, lane, limits, &whole, &ends);
+    let parts = match with_rails {
+        true => rails::access_by_devices(ep, lane, limits, &whole, (&ends, near)),
+        false => Vec::new(),
+    };
+    if parts.is_empty() && memory == LocalMemory::Copied && !domains.contains(&own_domain) {
+        // The device that is nearer cannot have it registered.
+        registration = Some(register(&[own_domain]));
+        memory = by_lane(&registration);
+    }
     DeviceAccess {
         rkey,
         memory,
         registration,
         parts: (!parts.is_empty()).then(|| parts.into()),
     }
+}
+
+/// The node of local memory, if devices are of different nodes.
+fn node(ep: &Ep, param: &Param, memory: (*mut u8, usize)) -> Option<u32> {
+    let context = ep.worker().context();
+    if !context.nearness().matters() || !ep.may_have_rails() {
+        return None;
+    }
+    let start = memory.0.addr();
+    let range = start..start + memory.1;
+    let known = param.memory_node(memory);
+    known
+        .or_else(|| context.reg_caches.node_of(range.clone()))
+        .or_else(|| context.node_of(range))
 }
 
 /// The access is at the head of the send queue: gives it to the device. `None` where it goes by messages.
@@ -172,7 +205,7 @@ pub fn step(ep: &Ep, req: Req) -> Option<Result<TaskStep>> {
         Some((direction, transfer, in_parts, device.parts.clone()))
     })?;
     let lane = ep.lane_with(Capability::Rdma)?;
-    // The first lane has the whole memory registered.
+    // The first lane has the whole memory registered, or copies it.
     let parts = parts.filter(|parts| !parts.iter().any(|of| ep.is_lost_rail(of.part.lane)));
     ep.add_outstanding(req);
     if in_parts {

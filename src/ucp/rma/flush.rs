@@ -132,6 +132,9 @@ pub fn finish(ep: &Ep, req: Req) {
     if ep.fenced.get() && !ep.has_accesses_under_way() {
         ep.fenced.set(false);
     }
+    if !ep.wrote.get() {
+        ep.fenced.set_in_order(false);
+    }
     let waits = close && result.is_ok() && (ep.hooks().awaits_disconnect)(ep, req);
     if close {
         ep.linger();
@@ -281,6 +284,9 @@ pub fn fence(w: &Core) -> Result<Posted> {
         if ep.has_accesses_under_way() {
             ep.fenced.set(true);
             ep.hold_for_rails();
+        }
+        if ep.wrote.get() {
+            ep.fenced.set_in_order(true);
         }
     }
     crate::ucs::sync::fence(crate::ucs::sync::Ordering::SeqCst);

@@ -315,7 +315,8 @@ pub fn open_lane(worker: &Core, address: &Address, capability: Capability) -> Op
 
 /// The transport endpoints of rails beside a message lane, fastest first: of its transport, each by a device of its own at
 /// either end, with at least the message lane's bandwidth divided by `wanted.ratio`. RDMA devices have a memory domain each,
-/// and a key of each for what they access; others are of one domain.
+/// and a key of each for what they access; others are of one domain. Beside those that share transfers there is one for the
+/// memory of each node to which none of the others is as near.
 pub fn open_rails(
     worker: &Core,
     address: &Address,
@@ -339,10 +340,19 @@ pub fn open_rails(
         };
         capable && bandwidth(&iface.attr, processes) >= least
     };
-    let most = wanted.most.min(MAX_RAILS);
+    let nearness = worker.context().nearness();
+    let mut domains = vec![worker.domain_of(message.iface)];
     for (i, e) in best(worker, address, fits) {
-        if rails.len() >= most {
+        if rails.len() >= MAX_RAILS {
             break;
+        }
+        let is_nearer = || {
+            by_device
+                && bandwidth(&worker.ifaces[i].attr, processes) >= bandwidth(&own.attr, processes)
+                && nearness.is_nearer(worker.domain_of(i), &domains)
+        };
+        if rails.len() >= wanted.most && !is_nearer() {
+            continue;
         }
         let (iface, entry) = (&worker.ifaces[i], &address.entries[e]);
         let is_free = |(a, b): &(usize, usize)| {
@@ -363,6 +373,7 @@ pub fn open_rails(
         match connect(worker, iface, entry) {
             Ok(ep) => {
                 used.push((i, e));
+                domains.push(worker.domain_of(i));
                 rails.push(OpenedRail {
                     lane: OpenedLane {
                         ep,

@@ -178,6 +178,18 @@ impl Cache {
         Ok(made)
     }
 
+    /// What `look` sees of the region that has a range, if there is one. It has a user meanwhile.
+    pub fn look<R>(&self, range: Range<usize>, look: impl FnOnce(Region) -> R) -> Option<R> {
+        let found = {
+            let lock = self.state.lock();
+            self.settle(&lock);
+            lock.borrow_mut().find(range.start, range.end, 0)
+        }?;
+        let seen = look(found);
+        self.put(found);
+        Some(seen)
+    }
+
     /// Takes all regions out that overlap a range, and answers the range and the rights that have them all, and
     /// whether there were any.
     ///
