@@ -11,7 +11,7 @@
 
 use crate::c::*;
 use crate::ucp::dt::Data;
-use crate::ucp::ep::{Capability, Ep, Lane, Task, TaskStep};
+use crate::ucp::ep::{Capability, DevicePart, Ep, Lane, Task, TaskStep};
 use crate::ucp::op::{DeviceAccess, GetOp, Op, PutOp};
 use crate::ucp::proto::rails::{self, Ends, Near};
 use crate::ucp::proto::zcopy::{self, Direction, Transfer, most_at_once};
@@ -23,6 +23,7 @@ use crate::ucp::rkey::RemoteKey;
 use crate::ucs::{Result, Status};
 use crate::ucs_debug;
 use smallvec::smallvec;
+use std::rc::Rc;
 
 /// Posts an access. `None` where it has to go by messages.
 pub fn access(
@@ -173,9 +174,22 @@ fn node(ep: &Ep, param: &Param, memory: (*mut u8, usize)) -> Option<u32> {
         .or_else(|| context.node_of(range))
 }
 
+/// The parts of an access, if rails share it and none of them has failed. Otherwise the first lane has the whole memory
+/// registered, or copies it.
+#[cold]
+fn standing_parts(ep: &Ep, req: Req) -> Option<Rc<[DevicePart]>> {
+    let parts = req.with_op(|op| match op {
+        Op::Put(PutOp { device, .. }) | Op::Get(GetOp { device, .. }) => {
+            device.as_ref()?.parts.clone()
+        }
+        _ => None,
+    });
+    parts.filter(|parts| !parts.iter().any(|of| ep.is_lost_rail(of.part.lane)))
+}
+
 /// The access is at the head of the send queue: gives it to the device. `None` where it goes by messages.
 pub fn step(ep: &Ep, req: Req) -> Option<Result<TaskStep>> {
-    let (direction, transfer, in_parts, parts) = req.with_op(|op| {
+    let (direction, transfer, in_parts) = req.with_op(|op| {
         let (direction, data, address, device, in_parts) = match op {
             Op::Put(p) => (
                 Direction::Put,
@@ -202,11 +216,14 @@ pub fn step(ep: &Ep, req: Req) -> Option<Result<TaskStep>> {
             remote: address,
             rkey: device.rkey,
         };
-        Some((direction, transfer, in_parts, device.parts.clone()))
+        Some((direction, transfer, in_parts))
     })?;
     let lane = ep.lane_with(Capability::Rdma)?;
-    // The first lane has the whole memory registered, or copies it.
-    let parts = parts.filter(|parts| !parts.iter().any(|of| ep.is_lost_rail(of.part.lane)));
+    let parts = if in_parts {
+        standing_parts(ep, req)
+    } else {
+        None
+    };
     ep.add_outstanding(req);
     if in_parts {
         ep.rail_access_begins();
