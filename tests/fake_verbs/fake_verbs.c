@@ -17,6 +17,7 @@
  *   send_err=N     the Nth work request completes with a retry error, its queue pair goes to the error state
  *   refuse=N       the Nth work request is refused by post_send (ENOMEM)
  *   read_err=N     the Nth read is refused for its key, both queue pairs go to the error state
+ *   stall=N        reads by the Nth device, and what was posted behind them, wait until this is 0
  *   fatal=N        after N work requests the device reports IBV_EVENT_DEVICE_FATAL and stops all queue pairs
  *   event=KIND, at=N
  *                  after N work requests the device reports this IBV_EVENT_*, of the Nth request's queue pair, of its queues
@@ -125,19 +126,19 @@ static struct ibv_context *contexts[MAX_CONTEXTS];
 #define MAX_EVENTS 64
 static struct { struct ibv_async_event ring[MAX_EVENTS]; unsigned head, tail; } events[MAX_CONTEXTS];
 static pthread_cond_t acknowledged = PTHREAD_COND_INITIALIZER;
-static unsigned next_qp = 17, next_region = 1, waiting;
+static unsigned next_qp = 17, next_region = 1;
 static long ethernet, max_inline = 256, max_sge = 8, fail_reg, fail_qp, send_err, fatal, atomics = 1, port_state = IBV_PORT_ACTIVE;
 static long only_gid = -1, drop, twice, late, seed = 1, max_reg, n_refused;
-static long n_reg, n_qp, n_send, n_read, n_write, read_err, n_live, refuse, n_posted, n_atomic, last_read;
+static long n_reg, n_qp, n_send, n_read, n_write, read_err, n_live, refuse, n_posted, n_atomic, last_read, stall;
 static long n_devices = 1, speed = 32, only, n_data[2];
 static long event_kind, event_at, has_srq = 1, odp, n_advised, n_wanted;
-static long report, n_doorbell, n_signalled, n_pinned, n_heap;
+static long report, n_doorbell, n_signalled, n_pinned, n_heap, waiting;
 static struct datagram *delayed;
 
 /* The setting that `text`, which ends with '=', ',' or 0, names. A test that has loaded this library changes settings, and
  * reads the number of registrations (reg), of those among them that failed (refused), of those that there are (live) and of
  * their bytes (pinned), of work requests
- * (sent), of reads, writes and atomic operations (amos) among them, the bytes of the last read (last_read), those that
+ * (sent), those that wait among them (waiting), of reads, writes and atomic operations (amos) among them, the bytes of the last read (last_read), those that
  * requests of each device have moved (data0, data1), and how much memory the queue pairs and address handles take here (heap). */
 long *fake_verbs_setting(const char *text)
 {
@@ -146,7 +147,7 @@ long *fake_verbs_setting(const char *text)
         {"send_err", &send_err}, {"fatal", &fatal}, {"atomics", &atomics}, {"port", &port_state},
         {"gid", &only_gid}, {"drop", &drop}, {"double", &twice}, {"late", &late}, {"seed", &seed},
         {"max_reg", &max_reg}, {"refused", &n_refused}, {"refuse", &refuse}, {"event", &event_kind}, {"srq", &has_srq}, {"odp", &odp}, {"advised", &n_advised}, {"wanted", &n_wanted}, {"at", &event_at}, {"reg", &n_reg}, {"sent", &n_send},
-        {"live", &n_live}, {"reads", &n_read}, {"last_read", &last_read}, {"amos", &n_atomic}, {"writes", &n_write}, {"read_err", &read_err},
+        {"live", &n_live}, {"reads", &n_read}, {"last_read", &last_read}, {"stall", &stall}, {"waiting", &waiting}, {"amos", &n_atomic}, {"writes", &n_write}, {"read_err", &read_err},
         {"devices", &n_devices}, {"only", &only}, {"speed", &speed}, {"data0", &n_data[0]}, {"data1", &n_data[1]}, {"report", &report}, {"pinned", &n_pinned}, {"heap", &n_heap},
     };
     size_t n = strcspn(text, "=,");
@@ -399,6 +400,7 @@ static enum outcome execute(struct qp *qp, const struct ibv_send_wr *wr)
             return failed(qp, wr, IBV_WC_LOC_PROT_ERR);
     if (!(peer = peer_of(qp))) return failed(qp, wr, IBV_WC_RETRY_EXC_ERR);
     if (peer->v.state == IBV_QPS_INIT) return WAIT;
+    if (reads && stall == number_of(qp->v.context) + 1) return WAIT;
     switch (wr->opcode) {
     case IBV_WR_SEND:
         return receive(qp, peer, wr);
