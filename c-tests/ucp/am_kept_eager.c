@@ -1,4 +1,4 @@
-/* Handlers that keep data of eager messages over shared memory, without asking for it: 10 000 at a time, whole while
+/* Handlers that keep data of eager messages over shared memory and RDMA, without asking for it: 10 000 at a time, whole while
  * traffic goes on, given back or received in any order; received inside the handler, as Java's bindings do; handlers of
  * the old kind. */
 /* oracle: 1.22.0 */
@@ -110,7 +110,8 @@ int main(void)
     CHECK_OK(ucp_worker_set_am_recv_handler(two.worker[1], &handler));
 
     send_one(0, 92);
-    CHECK(!(last_attr & UCP_AM_RECV_ATTR_FLAG_DATA));
+    /* Shared memory sends it short; tests/verbs runs this, too. */
+    CHECK(!(last_attr & UCP_AM_RECV_ATTR_FLAG_DATA) || (strcmp(getenv("UCX_TLS"), "posix") != 0));
     for (i = 93; i < 8000; i += 13) {
         send_one(0, i);
         CHECK(last_attr & UCP_AM_RECV_ATTR_FLAG_DATA);

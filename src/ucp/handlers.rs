@@ -54,8 +54,11 @@ const HANDLERS: &[(AmId, uct_am_callback_t)] = &[
     (AmId::EpFailed, Some(shim::<26>)),
 ];
 
+/// The handler of active messages in descriptors, in `BODIES`.
+const IN_DESCRIPTOR: usize = HANDLERS.len();
+
 /// The handlers in the order of `HANDLERS`.
-const BODIES: [MessageHandler; 27] = [
+const BODIES: [MessageHandler; 28] = [
     |w, m| {
         wireup::message::on_wireup(w, m);
         Some(())
@@ -117,6 +120,7 @@ const BODIES: [MessageHandler; 27] = [
     inbound::on_ack,
     inbound::on_end,
     |w, m| wireup::close::on_ep_failed(w, m),
+    |w, m| am::recv::on_message(w, m, Keep::InDescriptor),
 ];
 
 /// How many of the kinds, the first ones, may be numbered messages.
@@ -185,6 +189,10 @@ const STREAM_PLACING: Placing = Placing {
 pub fn install(iface: &IfaceBase, worker: &Core) -> Result<()> {
     for (id, cb) in HANDLERS {
         iface.am.set(*id as u8, *cb, argument(worker))?;
+    }
+    if iface.internal.ops.in_descriptors {
+        let keeping = Some(shim::<IN_DESCRIPTOR> as _);
+        iface.am.set(AmId::Am as u8, keeping, argument(worker))?;
     }
     let aligned = worker.params.am_alignment <= am::recv::SHORT_ALIGN;
     for ((id, short), (_, max)) in SHORT.into_iter().zip(SHORT_BODIES) {
@@ -267,7 +275,11 @@ unsafe extern "C" fn shim<const N: usize>(
     // SAFETY: the transport hands over `len` readable bytes for the time of this call.
     let message = unsafe { core::slice::from_raw_parts(data.cast::<u8>(), len) };
     if BODIES[N](worker, message).is_none() {
-        malformed(HANDLERS[N].0, len);
+        let (id, _) = HANDLERS.get(N).unwrap_or(&(AmId::Am, None));
+        malformed(*id, len);
+    }
+    if N == IN_DESCRIPTOR && worker.am().keeps_descriptor.take() {
+        return UCS_INPROGRESS;
     }
     UCS_OK
 }

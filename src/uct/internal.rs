@@ -135,8 +135,12 @@ pub trait InternalIface: Iface {
         false
     }
 
-    /// The message of `len` bytes at an address, whose handler is called with `Keep::InPlace`, stays there until it is
-    /// released or the interface is closed. Returns whether the message is one of this interface and does.
+    /// Messages that are not handed over as a word and a rest come in descriptors. Handlers keep one by their answer; `keep` and
+    /// `release` know it by the address of the message.
+    const IN_DESCRIPTORS: bool = false;
+
+    /// The message of `len` bytes at an address, whose handler is called with `Keep::InPlace` or in a descriptor, stays there
+    /// until it is released or the interface is closed. Returns whether the message is one of this interface and does.
     fn keep(face: &IfaceBox<Self>, address: usize, len: usize) -> bool {
         false
     }
@@ -582,6 +586,8 @@ pub struct InternalOps {
     pub keep: unsafe fn(uct_iface_h, usize, usize) -> bool,
     /// `InternalIface::release`.
     pub release: unsafe fn(uct_iface_h, usize),
+    /// `InternalIface::IN_DESCRIPTORS`.
+    pub in_descriptors: bool,
     /// `InternalIface::replies_queued`.
     pub replies_queued: unsafe fn(uct_ep_h, isize) -> bool,
     /// `InternalIface::upstream_offer`.
@@ -616,6 +622,7 @@ impl<I: InternalIface> Table<I> {
         reject_sender: reject_sender::<I>,
         keep: keep::<I>,
         release: release::<I>,
+        in_descriptors: I::IN_DESCRIPTORS,
         replies_queued: replies_queued::<I>,
         upstream_offer: upstream_offer::<I>,
         upstream_reach: upstream_reach::<I>,

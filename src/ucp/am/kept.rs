@@ -116,9 +116,14 @@ pub enum TakenData {
     Kept(Kept),
 }
 
+/// So many may stay in descriptors; of further ones there are copies.
+const MOST_IN_PLACE: usize = 4096;
+
 /// The kept data of a worker.
 pub struct KeptData {
     table: RefCell<HashMap<usize, Kept>>,
+    /// How many of them are where their transport has them.
+    in_place: Cell<usize>,
     current: Cell<Option<Current>>,
 }
 
@@ -127,6 +132,7 @@ impl KeptData {
     pub fn new() -> KeptData {
         KeptData {
             table: RefCell::new(HashMap::new()),
+            in_place: Cell::new(0),
             current: Cell::new(None),
         }
     }
@@ -148,8 +154,16 @@ impl KeptData {
         (result, mine.is_some_and(|c| c.taken))
     }
 
+    /// Whether one more may stay in a descriptor: a device's receive buffers are pinned.
+    pub fn may_keep_descriptor(&self) -> bool {
+        self.in_place.get() < MOST_IN_PLACE
+    }
+
     /// A handler keeps its message.
     pub fn keep(&self, kept: Kept) {
+        if let Kept::InPlace(_) = kept {
+            self.in_place.set(self.in_place.get() + 1);
+        }
         self.table.borrow_mut().insert(kept.handle(), kept);
     }
 
@@ -165,6 +179,9 @@ impl KeptData {
             return Some(TakenData::Current(c.what));
         }
         let kept = self.table.borrow_mut().remove(&handle)?;
+        if let Kept::InPlace(_) = kept {
+            self.in_place.set(self.in_place.get() - 1);
+        }
         Some(TakenData::Kept(kept))
     }
 }

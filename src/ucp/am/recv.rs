@@ -78,7 +78,15 @@ fn dispatch(worker: &Core, head: &Head<'_>, (message, body): (&[u8], &[u8]), kee
         _ if !is_aligned(body.as_ptr(), worker.params.am_alignment) => {
             deliver_copy(worker, &handler, head, reply_ep, body)
         }
-        Keep::InPlace => deliver_in_place(worker, &handler, head, reply_ep, (message, body)),
+        Keep::InDescriptor if !worker.am().kept.may_keep_descriptor() => {
+            deliver_copy(worker, &handler, head, reply_ep, body)
+        }
+        Keep::InPlace | Keep::InDescriptor => {
+            let kept = deliver_in_place(worker, &handler, head, reply_ep, (message, body));
+            if keep == Keep::InDescriptor {
+                worker.am().keeps_descriptor.set(kept);
+            }
+        }
         Keep::No if !handler.persistent => {
             handler.call(head, body.as_ptr(), body.len(), reply_ep, 0);
         }
@@ -229,26 +237,28 @@ fn deliver(
     None
 }
 
-/// Calls a handler with data that stay where the transport has them if it keeps them.
+/// Calls a handler with data that stay where the transport has them if it keeps them. Returns whether they do.
 fn deliver_in_place(
     worker: &Core,
     handler: &AmHandler,
     head: &Head<'_>,
     reply_ep: ucp_ep_h,
     (message, body): (&[u8], &[u8]),
-) {
+) -> bool {
     if !is_kept(worker, handler, head, reply_ep, body) {
-        return;
+        return false;
     }
-    match worker.keep_message(message) {
-        Some(iface) => worker.am().kept.keep(Kept::InPlace(InPlace {
-            message: message.as_ptr().addr(),
-            data: body.as_ptr(),
-            len: body.len(),
-            iface,
-        })),
-        None => ucs_error!("an active message cannot be kept: its interface is closed"),
-    }
+    let Some(iface) = worker.keep_message(message) else {
+        ucs_error!("an active message cannot be kept: its interface is closed");
+        return false;
+    };
+    worker.am().kept.keep(Kept::InPlace(InPlace {
+        message: message.as_ptr().addr(),
+        data: body.as_ptr(),
+        len: body.len(),
+        iface,
+    }));
+    true
 }
 
 /// Calls a handler with data that it may keep. Returns whether it does.

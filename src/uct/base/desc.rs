@@ -27,6 +27,8 @@ struct Header {
     next: Cell<Option<NonNull<u8>>>,
     /// The device's key of the memory, in a pool that registers it.
     key: u32,
+    /// The user keeps it.
+    kept: Cell<bool>,
 }
 
 /// Registers a range of memory with a device: the device's key, and what ends the registration when it is dropped.
@@ -197,6 +199,34 @@ impl DescPool {
         })
     }
 
+    /// The descriptor of registered memory whose payload is at an address.
+    fn with_payload(&self, payload: usize) -> Option<NonNull<u8>> {
+        let step = self.0.layout.pad_to_align().size();
+        let at = payload.checked_sub(self.0.payload_at)?;
+        let chunks = self.0.registered.as_ref()?.chunks.borrow();
+        chunks.iter().find_map(|chunk| {
+            let offset = at.checked_sub(chunk.memory.addr())?;
+            let is_one = offset < chunk.layout.size() && offset.is_multiple_of(step);
+            is_one.then(|| NonNull::new(chunk.memory.wrapping_add(offset)))?
+        })
+    }
+
+    /// Whether a descriptor of registered memory has its payload at an address.
+    pub fn has_payload(&self, payload: usize) -> bool {
+        self.with_payload(payload).is_some()
+    }
+
+    /// Gives back the descriptor of registered memory whose payload is at an address, if the user keeps it.
+    pub fn take_back(&self, payload: usize) {
+        let Some(block) = self.with_payload(payload) else {
+            return;
+        };
+        // SAFETY: a descriptor of this pool.
+        if unsafe { header_of(block) }.kept.take() {
+            drop(OwnedDesc { block });
+        }
+    }
+
     #[cold]
     fn grow(&self) -> NonNull<u8> {
         // SAFETY: the layout is not empty.
@@ -253,6 +283,7 @@ impl DescPool {
             pool: Rc::as_ptr(&self.0),
             next: Cell::new(None),
             key,
+            kept: Cell::new(false),
         };
         // SAFETY: fresh memory, aligned to at least 16, larger than the header.
         unsafe { block.cast::<Header>().write(header) };
@@ -285,7 +316,7 @@ impl Desc<'_> {
 
     /// The user keeps it, and frees it by its release function.
     pub fn keep(self) {
-        core::mem::forget(self.own());
+        self.own().keep();
     }
 
     /// The same descriptor without the borrow of its pool.
@@ -338,8 +369,10 @@ impl OwnedDesc {
         (slot_of(self.block, pool), self.block)
     }
 
-    /// The user keeps it: it comes back through its release function.
+    /// The user keeps it: it comes back through its release function, or by `DescPool::take_back`.
     pub fn keep(self) {
+        // SAFETY: ours.
+        unsafe { header_of(self.block) }.kept.set(true);
         core::mem::forget(self);
     }
 }
@@ -382,9 +415,10 @@ impl Drop for Pool {
 /// Called by `uct_iface_release_desc`: returns the descriptor to its pool.
 unsafe extern "C" fn release(header: *mut uct_recv_desc_t, _desc: *mut c_void) {
     if let Some(header) = NonNull::new(header) {
-        drop(OwnedDesc {
-            block: header.cast(),
-        });
+        let block = header.cast();
+        // SAFETY: the descriptor's own header.
+        unsafe { header_of(block) }.kept.set(false);
+        drop(OwnedDesc { block });
     }
 }
 

@@ -790,6 +790,16 @@ impl InternalIface for RcIface {
         face.identity_behind(face.receiving())
     }
 
+    const IN_DESCRIPTORS: bool = true;
+
+    fn keep(face: &Face, address: usize, _len: usize) -> bool {
+        face.rx.has(address)
+    }
+
+    fn release(face: &Face, address: usize) {
+        face.rx.release(address);
+    }
+
     fn reject_sender(face: &Face) -> bool {
         let pair = face.receiving();
         let conn = face.by_pair.borrow().get(&pair).map(Rc::clone);

@@ -92,6 +92,16 @@ impl Rx {
         self.limit
     }
 
+    /// Whether the payload of a buffer is at an address.
+    pub fn has(&self, address: usize) -> bool {
+        self.pool.has_payload(address)
+    }
+
+    /// The user needs the buffer with its payload at an address no more.
+    pub fn release(&self, address: usize) {
+        self.pool.take_back(address);
+    }
+
     /// A buffer for a connection's own receives.
     pub fn buffer(&self) -> Result<OwnedDesc> {
         self.pool.get_registered().map(Desc::own)

@@ -251,6 +251,16 @@ impl Drop for UdIface {
 }
 
 impl InternalIface for UdIface {
+    const IN_DESCRIPTORS: bool = true;
+
+    fn keep(face: &Face, address: usize, _len: usize) -> bool {
+        face.buffers.has_payload(address)
+    }
+
+    fn release(face: &Face, address: usize) {
+        face.buffers.take_back(address);
+    }
+
     fn peer_identity(_face: &Face, device: &[u8], iface: &[u8]) -> Option<u64> {
         identity::of(device, decode_iface(iface.try_into().ok()?)?)
     }
