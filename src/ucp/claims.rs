@@ -46,6 +46,11 @@ pub fn is_from(worker: &Core, address: &Address) -> bool {
     }
 }
 
+/// The interface that handles the message of the running handler, if its transport has identities.
+pub fn arrival(worker: &Core) -> Option<usize> {
+    worker.ifaces.iter().position(|i| sender(i).is_some())
+}
+
 /// Whether an endpoint that a message made, by an address that is proven to be its sender's, leads to the owner of
 /// `address`.
 pub fn is_owner(worker: &Core, proven: &Address, address: &Address) -> bool {

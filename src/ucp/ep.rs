@@ -35,7 +35,7 @@ use outstanding::Outstanding;
 pub use pack_buffer::PackBuffer;
 pub use parts::{DevicePart, Part, Rest};
 use rails::Rails;
-pub use rails::{OpenedRail, WantedRails, WeightedLane, WhichRails};
+pub use rails::{OpenedRail, OpenedRails, WantedRails, WeightedLane};
 pub use send_queue::{SendQueue, ShortRoute};
 pub use state::{Connection, ConnectionEvent, Handle, HandleEvent, MadeBy};
 use stream_inbox::Inbox;

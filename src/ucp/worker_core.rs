@@ -358,8 +358,8 @@ impl Core {
         Address {
             uuid: self.uuid,
             entries: self
-                .ifaces
-                .iter()
+                .ifaces_for_peers()
+                .into_iter()
                 .filter(|i| is_told(&resources[i.resource].device))
                 .filter(|i| i.device_address.len() < 256 && i.address.len() < 256)
                 .filter_map(|i| {
@@ -372,6 +372,26 @@ impl Core {
                 })
                 .collect(),
         }
+    }
+
+    /// The interfaces in the order of the worker's address: of an RDMA transport those of the fastest devices first, which
+    /// peers take first.
+    pub fn ifaces_for_peers(&self) -> Vec<&OpenIface> {
+        let processes = self.context().processes_here;
+        let place = |iface: &OpenIface| {
+            let of_transport = |other: &OpenIface| other.number == iface.number;
+            self.ifaces.iter().position(of_transport)
+        };
+        let speed = |iface: &OpenIface| match iface.needs_registration {
+            true => bandwidth(&iface.attr, processes),
+            false => 0.0,
+        };
+        let mut all: Vec<&OpenIface> = self.ifaces.iter().collect();
+        all.sort_by(|a, b| {
+            let by_transport = place(a).cmp(&place(b));
+            by_transport.then_with(|| speed(b).total_cmp(&speed(a)))
+        });
+        all
     }
 
     /// `message`, which is being handled, stays where its interface has it. Returns the index of the interface.

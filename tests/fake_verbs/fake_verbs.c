@@ -1,4 +1,4 @@
-/* A stand-in for libibverbs.so.1: a device "fake0" with one port, or two devices, whose reliable-connected queue pairs talk to
+/* A stand-in for libibverbs.so.1: a device "fake0" with one port, or up to three devices, whose reliable-connected queue pairs talk to
  * queue pairs of the same process. Shared receive queues, inline data, RDMA write and read, 64-bit atomics, completion
  * channels, asynchronous events. Work is done within post_send; a send for which there is no receive buffer waits for
  * one, as a device with infinite RNR retries would. Datagrams go to any datagram queue pair of the process that has the
@@ -22,9 +22,11 @@
  *   event=KIND, at=N
  *                  after N work requests the device reports this IBV_EVENT_*, of the Nth request's queue pair, of its queues
  *                  or of its port, whose state becomes what the event says; nothing else happens
- *   devices=2      a second device, fake1
+ *   devices=N      more devices, fake1 and fake2
  *   only=N         max_reg and fatal are of the Nth device alone
- *   speed=N        the speed of its port in steps of 2.5 Gbit/s a wire, as IBV_SPEED of InfiniBand (default 32, as fake0)
+ *   speed=N, third=N
+ *                  the speeds of the ports of fake1 and fake2 in steps of 2.5 Gbit/s a wire, as IBV_SPEED of InfiniBand (default 32,
+ *                  as fake0)
  *   srq=0          a device without shared receive queues
  *   atomics=0      a device without atomics
  *   odp=1          a device that can do without pinned memory, with a library that takes advice on it
@@ -117,8 +119,9 @@ struct region {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct ibv_device devices[2];
-static struct ibv_device *list[3];
+#define MAX_DEVICES 3
+static struct ibv_device devices[MAX_DEVICES];
+static struct ibv_device *list[MAX_DEVICES + 1];
 static struct qp *qps[MAX_QPS];
 static struct region regions[MAX_REGIONS];
 static struct ibv_context *contexts[MAX_CONTEXTS];
@@ -130,7 +133,7 @@ static unsigned next_qp = 17, next_region = 1;
 static long ethernet, max_inline = 256, max_sge = 8, fail_reg, fail_qp, send_err, fatal, atomics = 1, port_state = IBV_PORT_ACTIVE;
 static long only_gid = -1, drop, twice, late, seed = 1, max_reg, n_refused;
 static long n_reg, n_qp, n_send, n_read, n_write, read_err, n_live, refuse, n_posted, n_atomic, last_read, stall;
-static long n_devices = 1, speed = 32, only, n_data[2];
+static long n_devices = 1, speed = 32, third_speed = 32, only, n_data[MAX_DEVICES];
 static long event_kind, event_at, has_srq = 1, odp, n_advised, n_wanted;
 static long report, n_doorbell, n_signalled, n_pinned, n_heap, waiting;
 static struct datagram *delayed;
@@ -139,7 +142,7 @@ static struct datagram *delayed;
  * reads the number of registrations (reg), of those among them that failed (refused), of those that there are (live) and of
  * their bytes (pinned), of work requests
  * (sent), those that wait among them (waiting), of reads, writes and atomic operations (amos) among them, the bytes of the last read (last_read), those that
- * requests of each device have moved (data0, data1), and how much memory the queue pairs and address handles take here (heap). */
+ * requests of each device have moved (data0 to data2), and how much memory the queue pairs and address handles take here (heap). */
 long *fake_verbs_setting(const char *text)
 {
     static const struct { const char *name; long *value; } knobs[] = {
@@ -148,7 +151,7 @@ long *fake_verbs_setting(const char *text)
         {"gid", &only_gid}, {"drop", &drop}, {"double", &twice}, {"late", &late}, {"seed", &seed},
         {"max_reg", &max_reg}, {"refused", &n_refused}, {"refuse", &refuse}, {"event", &event_kind}, {"srq", &has_srq}, {"odp", &odp}, {"advised", &n_advised}, {"wanted", &n_wanted}, {"at", &event_at}, {"reg", &n_reg}, {"sent", &n_send},
         {"live", &n_live}, {"reads", &n_read}, {"last_read", &last_read}, {"stall", &stall}, {"waiting", &waiting}, {"amos", &n_atomic}, {"writes", &n_write}, {"read_err", &read_err},
-        {"devices", &n_devices}, {"only", &only}, {"speed", &speed}, {"data0", &n_data[0]}, {"data1", &n_data[1]}, {"report", &report}, {"pinned", &n_pinned}, {"heap", &n_heap},
+        {"devices", &n_devices}, {"only", &only}, {"speed", &speed}, {"third", &third_speed}, {"data0", &n_data[0]}, {"data1", &n_data[1]}, {"data2", &n_data[2]}, {"report", &report}, {"pinned", &n_pinned}, {"heap", &n_heap},
     };
     size_t n = strcspn(text, "=,");
     unsigned i;
@@ -694,7 +697,7 @@ struct ibv_device **ibv_get_device_list(int *count)
 {
     int i;
     read_knobs();
-    for (i = 0; i < n_devices && i < 2; i++) {
+    for (i = 0; i < n_devices && i < MAX_DEVICES; i++) {
         sprintf(devices[i].name, "fake%d", i);
         sprintf(devices[i].dev_name, "uverbs%d", i);
         devices[i].node_type = IBV_NODE_CA;
@@ -796,7 +799,7 @@ int ibv_query_port(struct ibv_context *context, uint8_t port, struct _compat_ibv
     attr->pkey_tbl_len = 1;
     attr->lid = ethernet ? 0 : LID + number_of(context);
     attr->active_width = 2;
-    attr->active_speed = number_of(context) ? speed : 32;
+    attr->active_speed = (const long[]){32, speed, third_speed}[number_of(context)];
     attr->link_layer = ethernet ? IBV_LINK_LAYER_ETHERNET : IBV_LINK_LAYER_INFINIBAND;
     return 0;
 }

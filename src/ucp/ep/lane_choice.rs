@@ -2,9 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::message_lane::NO_LANE;
-use super::{
-    Capability, Ep, Lane, LaneIdx, MessageLane, OpenedLane, WantedRails, WeightedLane, WhichRails,
-};
+use super::{Capability, Ep, Lane, LaneIdx, MessageLane, OpenedLane, WantedRails, WeightedLane};
 use crate::c::*;
 use crate::ucp::counters::Tally;
 use crate::ucp::names;
@@ -112,12 +110,8 @@ impl Ep {
         self.lanes.first()
     }
 
-    /// `first`, and the rails beside it that are connected, or all that stand. Opens rails when it is called first.
-    pub fn lanes_with_rails(
-        &self,
-        first: Lane,
-        (wanted, which): (WantedRails, WhichRails),
-    ) -> Vec<WeightedLane> {
+    /// `first`, and the rails beside it that are connected. Opens rails when it is called first.
+    pub fn lanes_with_rails(&self, first: Lane, wanted: WantedRails) -> Vec<WeightedLane> {
         let w = self.worker();
         let has_rails = !self.uses_failover() && !self.is_upstream();
         if let Some(address) = self.address.get().filter(|_| has_rails) {
@@ -129,13 +123,10 @@ impl Ep {
             bandwidth: bandwidth(&w.ifaces[first.iface].attr, w.context().processes_here),
         };
         let mut lanes = vec![first];
-        match which {
-            WhichRails::Connected => lanes.extend(self.rails.connected(|lane, identity| {
-                let of_iface = || w.ifaces[lane.iface].internal().is_connected(identity);
-                lane.is_connected().unwrap_or_else(of_iface)
-            })),
-            WhichRails::Standing => lanes.extend(self.rails.standing()),
-        }
+        lanes.extend(self.rails.connected(|lane, identity| {
+            let of_iface = || w.ifaces[lane.iface].internal().is_connected(identity);
+            lane.is_connected().unwrap_or_else(of_iface)
+        }));
         lanes
     }
 
@@ -169,6 +160,26 @@ impl Ep {
     /// The rails that got parts of transfers, with these.
     pub fn rail_parts(&self) -> impl Iterator<Item = (Lane, &Tally)> {
         self.rails.parts()
+    }
+
+    /// The peer's messages come by this interface of the worker.
+    pub fn note_arrival(&self, iface: usize) {
+        self.rails.note_arrival(iface);
+    }
+
+    /// The memory domain to which the peer's message lane leads, if that is known and moves bulk data.
+    pub fn domain_of_arrival(&self) -> Option<usize> {
+        let iface = self.rails.arrival()?;
+        let worker = self.worker();
+        Capability::Rdma
+            .is_of(worker.ifaces.get(iface)?)
+            .then(|| worker.domain_of(iface))
+    }
+
+    /// The memory domains of this worker to which the peer's rails may lead, in the order of the worker's address, once rails
+    /// were opened.
+    pub fn domains_in_reach(&self) -> &[usize] {
+        self.rails.domains_in_reach()
     }
 
     /// An access with parts on rails begins.

@@ -33,15 +33,6 @@ pub struct WantedRails {
     pub ratio: f64,
 }
 
-/// Which rails of an endpoint are asked for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum WhichRails {
-    /// Those that data can go by now.
-    Connected,
-    /// Those that have not failed: the peer's may be connected already.
-    Standing,
-}
-
 struct Rail {
     weighted: WeightedLane,
     /// The peer's identity, by which the interface knows whether it is connected.
@@ -64,24 +55,32 @@ pub struct OpenedRail {
     pub by_device: bool,
 }
 
+/// The rails that an endpoint opens.
+#[derive(Default)]
+pub struct OpenedRails {
+    pub rails: Vec<OpenedRail>,
+    /// The memory domains of this worker to which rails of the peer may lead, in the order of the worker's address.
+    pub in_reach: Vec<usize>,
+}
+
 /// The rails of an endpoint.
 #[derive(Default)]
 pub struct Rails {
     /// None before the first transfer that could be split.
     opened: OnceCell<Vec<Rail>>,
+    /// With these.
+    in_reach: OnceCell<Box<[usize]>>,
     /// Accesses that have parts on rails.
     accesses: Cell<usize>,
     /// A rail that was used has failed.
     failed: Cell<bool>,
+    /// The worker's interface by which the peer's messages come, if that is known.
+    arrival: Cell<Option<u8>>,
 }
 
 impl Rails {
     /// Opens the rails, unless that was done before: `open` makes the transport endpoints, `add` the lanes.
-    pub fn open_once(
-        &self,
-        open: impl FnOnce() -> Vec<OpenedRail>,
-        add: impl Fn(OpenedLane) -> Lane,
-    ) {
+    pub fn open_once(&self, open: impl FnOnce() -> OpenedRails, add: impl Fn(OpenedLane) -> Lane) {
         self.opened.get_or_init(|| {
             let rail = |opened: OpenedRail| Rail {
                 weighted: WeightedLane {
@@ -94,8 +93,15 @@ impl Rails {
                 unflushed: Cell::new(false),
                 parts: Tally::default(),
             };
-            open().into_iter().map(rail).collect()
+            let opened = open();
+            self.in_reach.get_or_init(|| opened.in_reach.into());
+            opened.rails.into_iter().map(rail).collect()
         });
+    }
+
+    /// The memory domains of this worker to which the peer's rails may lead, in the order of the worker's address.
+    pub fn domains_in_reach(&self) -> &[usize] {
+        self.in_reach.get().map_or(&[], Box::as_ref)
     }
 
     fn all(&self) -> &[Rail] {
@@ -122,12 +128,6 @@ impl Rails {
         })
     }
 
-    /// The rails that have not failed, connected or not.
-    pub fn standing(&self) -> impl Iterator<Item = WeightedLane> {
-        let standing = |rail: &&Rail| rail.state.get() != State::Lost;
-        self.all().iter().filter(standing).map(|rail| rail.weighted)
-    }
-
     /// Whether a lane is a rail that has failed.
     pub fn is_lost(&self, lane: Lane) -> bool {
         let is_it = |rail: &Rail| rail.weighted.lane == lane && rail.state.get() == State::Lost;
@@ -146,6 +146,15 @@ impl Rails {
     /// Whether a rail that was used has failed, and the endpoint with it.
     pub fn has_failed(&self) -> bool {
         self.failed.get()
+    }
+
+    /// The peer's messages come by this interface of the worker.
+    pub fn note_arrival(&self, iface: usize) {
+        self.arrival.set(u8::try_from(iface).ok());
+    }
+
+    pub fn arrival(&self) -> Option<usize> {
+        self.arrival.get().map(usize::from)
     }
 
     /// An access with parts on rails begins.
@@ -221,7 +230,12 @@ mod tests {
         };
         for _ in 0..2 {
             let add = |opened: OpenedLane| lanes.add(opened.ep, opened.iface, opened.entry);
-            rails.open_once(|| ifaces.iter().map(rail).collect(), add);
+            let opened = || OpenedRails {
+                rails: ifaces.iter().map(rail).collect(),
+                in_reach: ifaces.to_vec(),
+            };
+            rails.open_once(opened, add);
+            assert_eq!(rails.domains_in_reach(), ifaces);
         }
         lanes.all().collect()
     }
@@ -279,7 +293,6 @@ mod tests {
         assert!(!rails.has_failed());
         assert!(rails.is_lost(made[0]) && !rails.is_lost(made[1]));
         assert_eq!(connected(&rails, &[1, 2]), [made[1]]);
-        assert!(rails.standing().map(|w| w.lane).eq([made[1]]));
     }
 
     #[test]

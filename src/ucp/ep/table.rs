@@ -2,7 +2,7 @@
 
 use super::loopback::Loopback;
 use super::pairing::{Pairing, ReturnPath};
-use super::{Capability, Ep, EpRef, MessageLane, OpenedLane, OpenedRail, Task, WantedRails};
+use super::{Capability, Ep, EpRef, MessageLane, OpenedLane, OpenedRails, Task, WantedRails};
 use crate::c::uct_ep_h;
 use crate::ucp::request::Req;
 use crate::ucp::worker_core::{Core, FloorState};
@@ -22,7 +22,7 @@ pub struct EpHooks {
     /// interface.
     pub open_lane: fn(&Core, &Address, Capability) -> Option<OpenedLane>,
     /// Makes the transport endpoints of rails beside the message lane.
-    pub open_rails: fn(&Core, &Address, &MessageLane, WantedRails) -> Vec<OpenedRail>,
+    pub open_rails: fn(&Core, &Address, &MessageLane, WantedRails) -> OpenedRails,
     /// Flushes the rails of an endpoint that is about to end. Returns whether its end has to wait for them.
     pub flush_rails: fn(&Ep) -> bool,
     /// The peer of an endpoint is known.

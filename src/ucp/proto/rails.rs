@@ -12,9 +12,7 @@
 
 use crate::c::uct_mem_h;
 use crate::ucp::config::TABLE;
-use crate::ucp::ep::{
-    Capability, DevicePart, Ep, Lane, Part, WantedRails, WeightedLane, WhichRails,
-};
+use crate::ucp::ep::{Capability, DevicePart, Ep, Lane, Part, WantedRails, WeightedLane};
 use crate::ucp::proto::zcopy::Transfer;
 use crate::ucp::reg::LocalMemory;
 use crate::ucp::rkey::RemoteKey;
@@ -88,20 +86,14 @@ impl RailRules {
 /// Opens the rails beside the message lane; transfers use those that are connected.
 pub fn open(ep: &Ep) {
     if let Some(first) = ep.message_lane() {
-        lanes(ep, first, usize::MAX, WhichRails::Connected, None);
+        lanes(ep, first, usize::MAX, None);
     }
 }
 
 /// `first` and the rails beside it, at most so many: the first ones, or the fastest that are `near` memory.
-fn lanes(
-    ep: &Ep,
-    first: Lane,
-    most: usize,
-    which: WhichRails,
-    near: Option<Near<'_>>,
-) -> Vec<WeightedLane> {
+fn lanes(ep: &Ep, first: Lane, most: usize, near: Option<Near<'_>>) -> Vec<WeightedLane> {
     let wanted = ep.worker().proto().rails.wanted();
-    let mut lanes = ep.lanes_with_rails(first, (wanted, which));
+    let mut lanes = ep.lanes_with_rails(first, wanted);
     if let Some(near) = near {
         lanes.retain(|w| w.lane == first || ep.rail_key(w.lane, near.remote).is_some());
         let nearness = ep.worker().context().nearness();
@@ -143,7 +135,7 @@ fn split_long(ep: &Ep, first: Lane, limits: SplitLimits, len: usize) -> Option<V
     if !carry_messages(ep) {
         return None;
     }
-    let lanes = lanes(ep, first, limits.max, WhichRails::Connected, None);
+    let lanes = lanes(ep, first, limits.max, None);
     let parts = shares(&lanes, limits.least, len);
     if parts.len() < 2 {
         return None;
@@ -168,17 +160,33 @@ pub fn parts(ep: &Ep, first: Lane, limits: SplitLimits, len: usize) -> Vec<Part>
 
 /// The domains that move a rendezvous transfer of `len` bytes by RDMA devices, the first of which is that of `first`.
 #[inline]
-pub fn domains(
+pub fn domains(ep: &Ep, first: Lane, limits: SplitLimits, len: usize) -> SmallVec<[usize; 2]> {
+    match limits.may_split(len) && ep.may_have_rails() {
+        true => domains_of_lanes(ep, &lanes(ep, first, limits.max, None), limits, len),
+        false => smallvec![ep.worker().domain_of(first.iface)],
+    }
+}
+
+/// The domains by whose keys the peer moves a transfer of `len` bytes. Each side chooses its lanes by itself: the peer's
+/// message lane leads to the first of these, if it is known where that leads, and its rails to the others, which they take in
+/// the order of our address.
+pub fn domains_for_peer(
     ep: &Ep,
     first: Lane,
     limits: SplitLimits,
     len: usize,
-    which: WhichRails,
 ) -> SmallVec<[usize; 2]> {
-    match limits.may_split(len) && ep.may_have_rails() {
-        true => domains_of_lanes(ep, &lanes(ep, first, limits.max, which, None), limits, len),
-        false => smallvec![ep.worker().domain_of(first.iface)],
+    let own = || ep.worker().domain_of(first.iface);
+    let mut domains = smallvec![ep.domain_of_arrival().unwrap_or_else(own)];
+    if limits.may_split(len) && ep.may_have_rails() {
+        lanes(ep, first, limits.max, None);
+        for domain in ep.domains_in_reach() {
+            if domains.len() < limits.max && !domains.contains(domain) {
+                domains.push(*domain);
+            }
+        }
     }
+    domains
 }
 
 /// As `domains`, of an access; with `near` that of `first` may be missing.
@@ -191,9 +199,9 @@ pub fn domains_of_access(
     near: Option<Near<'_>>,
 ) -> SmallVec<[usize; 2]> {
     match near {
-        None => domains(ep, first, limits, len, WhichRails::Connected),
+        None => domains(ep, first, limits, len),
         Some(_) => {
-            let lanes = lanes(ep, first, limits.max, WhichRails::Connected, near);
+            let lanes = lanes(ep, first, limits.max, near);
             domains_of_lanes(ep, &lanes, limits, len)
         }
     }
@@ -266,7 +274,7 @@ fn long_by_devices(
     (ends, near): (&Ends<'_>, Option<Near<'_>>),
 ) -> Vec<DevicePart> {
     let is_known = matches!(transfer.memory, LocalMemory::Registered(_));
-    let mut lanes = lanes(ep, first, limits.max, WhichRails::Connected, near);
+    let mut lanes = lanes(ep, first, limits.max, near);
     loop {
         let shared = shares(&lanes, limits.least, transfer.len);
         if shared.iter().all(|part| part.lane == first) {

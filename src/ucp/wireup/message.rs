@@ -58,7 +58,10 @@ pub fn on_wireup(worker: &Core, message: &[u8]) {
         .pairing
         .take_unpaired(hdr.ep.uuid, serial, is_suitable);
     match unpaired.and_then(|id| worker.ep(id)) {
-        Some(ep) => ep.pair_with(remote),
+        Some(ep) => {
+            ep.pair_with(remote);
+            note_arrival(worker, ep);
+        }
         None if !worker.endpoints().pairing.may_add_implicit(hdr.ep.uuid) => {
             ucs_diag!(
                 "worker {:#x} introduces more endpoints than are kept before the application takes them; dropped",
@@ -88,8 +91,18 @@ pub fn on_wireup(worker: &Core, message: &[u8]) {
                 peer_handles_errors: hdr.handles_errors(),
                 failover: hdr.uses_failover(),
             };
-            let _ = create_reply_ep(worker, path, hdr.ep.id, MadeBy::Peer);
+            let made = create_reply_ep(worker, path, hdr.ep.id, MadeBy::Peer);
+            if let Some(ep) = made.and_then(|id| worker.ep(id)) {
+                note_arrival(worker, ep);
+            }
         }
+    }
+}
+
+/// The peer has chosen its lane by itself: it leads to the interface that the running handler's message came by.
+fn note_arrival(worker: &Core, ep: &Ep) {
+    if let Some(iface) = claims::arrival(worker) {
+        ep.note_arrival(iface);
     }
 }
 

@@ -4,7 +4,9 @@
 use crate::c::*;
 use crate::ucp::allowed;
 use crate::ucp::claims;
-use crate::ucp::ep::{Capability, MessageLane, NO_LANE, OpenedLane, OpenedRail, WantedRails};
+use crate::ucp::ep::{
+    Capability, MessageLane, NO_LANE, OpenedLane, OpenedRail, OpenedRails, WantedRails,
+};
 use crate::ucp::idle;
 use crate::ucp::plan::{Carriers, Thresholds};
 use crate::ucp::worker_core::{Core, OpenIface, bandwidth};
@@ -322,14 +324,14 @@ pub fn open_rails(
     address: &Address,
     message: &MessageLane,
     wanted: WantedRails,
-) -> Vec<OpenedRail> {
+) -> OpenedRails {
     let own = &worker.ifaces[message.iface];
     let resources = &worker.context().resources;
     let (processes, transport) = (worker.context().processes_here, transport_of(worker, own));
     let mut used = vec![(message.iface, message.entry)];
     let mut rails = Vec::new();
     if !transport.has_rails(&address.entries[message.entry].device) {
-        return rails;
+        return OpenedRails::default();
     }
     let least = bandwidth(&own.attr, processes) / wanted.ratio;
     let by_device = Capability::Rdma.is_of(own);
@@ -388,7 +390,20 @@ pub fn open_rails(
             Err(e) => ucs_debug!("{}: no rail: {e}", transport.name()),
         }
     }
-    rails
+    // Without a rail here the peer has none either.
+    let is_in_reach = |iface: &&OpenIface| {
+        let of_rail = |entry: &AddressEntry| {
+            reaches(worker, iface, entry) && !is_routed(worker, iface, entry)
+        };
+        by_device && !rails.is_empty() && fits(iface) && address.entries.iter().any(of_rail)
+    };
+    let in_reach = worker.ifaces_for_peers().into_iter();
+    let in_reach = in_reach.filter(is_in_reach);
+    let domain = |iface: &OpenIface| resources[iface.resource].md;
+    OpenedRails {
+        in_reach: in_reach.map(domain).collect(),
+        rails,
+    }
 }
 
 /// Most rails of an endpoint: upstream's endpoints have 16 lanes.

@@ -32,7 +32,7 @@ use crate::c::{
     ucs_memory_type_t,
 };
 use crate::ucp::dt::Data;
-use crate::ucp::ep::{Capability, DevicePart, Ep, EpRef, Lane, Pin, WhichRails};
+use crate::ucp::ep::{Capability, DevicePart, Ep, EpRef, Lane, Pin};
 use crate::ucp::mem::Window;
 use crate::ucp::op::{
     Arriving, BufferAccess, DataRecvOp, DeviceRead, Op, Operation, ReadEpoch, SendOp, Stage,
@@ -247,7 +247,7 @@ fn by_device(
     };
     let (worker, len) = (ep.worker(), message.total);
     let limits = worker.proto().rails.rendezvous;
-    let domains = rails::domains(ep, lane, limits, len, WhichRails::Connected);
+    let domains = rails::domains(ep, lane, limits, len);
     let flags = UCT_MD_MEM_ACCESS_LOCAL_READ | UCT_MD_MEM_ACCESS_LOCAL_WRITE;
     let registration = Registration::of_buffer(worker.context(), &domains, (local, len), flags);
     let memory = registration.local_memory(worker.domain_of(lane.iface));
@@ -409,7 +409,7 @@ fn request_from_sender(worker: &Core, req: Req, ep: &Ep) {
             None => {
                 let writer = ep.lane_with(Capability::Rdma)?;
                 let limits = worker.proto().rails.rendezvous;
-                rails::domains(ep, writer, limits, state.total, WhichRails::Standing)
+                rails::domains_for_peer(ep, writer, limits, state.total)
             }
         };
         let prot = UCP_MEM_MAP_PROT_REMOTE_WRITE;

@@ -27,7 +27,7 @@
 
 use super::mapped::{self, Offer, write_mapped};
 use crate::c::{UCP_MEM_MAP_PROT_REMOTE_READ, UCT_MD_MEM_ACCESS_LOCAL_READ, ucs_memory_type_t};
-use crate::ucp::ep::{Capability, DevicePart, Ep, Lane, Part, Task, TaskStep, WhichRails};
+use crate::ucp::ep::{Capability, DevicePart, Ep, Lane, Part, Task, TaskStep};
 use crate::ucp::mem::Window;
 use crate::ucp::op::{Op, RndvMemory, SendOp, Stage};
 use crate::ucp::proto::control;
@@ -173,7 +173,7 @@ fn offer_to_device<'a>(ep: &'a Ep, send: &mut SendOp, offer: &mut Offer<'a>) {
     if memory.offered.is_none() {
         let data = (at, send.data.len());
         let limits = ep.worker().proto().rails.rendezvous;
-        let domains = rails::domains(ep, lane, limits, data.1, WhichRails::Standing);
+        let domains = rails::domains_for_peer(ep, lane, limits, data.1);
         memory.offered = Window::open(context, &domains, data, UCP_MEM_MAP_PROT_REMOTE_READ).ok();
     }
     let Some(window) = &memory.offered else {
@@ -438,7 +438,7 @@ fn register(ep: &Ep, req: Req, lane: Lane, memory: (*mut u8, usize)) -> LocalMem
     }
     let (worker, flags) = (ep.worker(), UCT_MD_MEM_ACCESS_LOCAL_READ);
     let limits = worker.proto().rails.rendezvous;
-    let domains = rails::domains(ep, lane, limits, memory.1, WhichRails::Connected);
+    let domains = rails::domains(ep, lane, limits, memory.1);
     let registration = Registration::of_buffer(worker.context(), &domains, memory, flags);
     let made = of(&registration);
     req.with_op(|op| {
