@@ -207,6 +207,8 @@ pub struct Ep {
     /// Its number among the endpoints between two workers; see `Pairing`.
     pub serial: Cell<u32>,
     address: OnceCell<Rc<Address>>,
+    /// What the application has given later of the peer of an endpoint that a message made: first the entries of `address`.
+    whole_address: OnceCell<Rc<Address>>,
     lane: OnceCell<MessageLane>,
     lanes: Lanes,
     rails: Rails,
@@ -291,6 +293,7 @@ impl Ep {
             unconfirmed: Cell::new(0),
             serial: Cell::new(0),
             address: OnceCell::new(),
+            whole_address: OnceCell::new(),
             lane: OnceCell::new(),
             lanes: Lanes::default(),
             rails: Rails::default(),

@@ -87,7 +87,7 @@ impl Ep {
 
     /// The peer's memory domain to which a lane leads.
     fn domain_of_peer(&self, lane: Lane) -> Option<u8> {
-        Some(self.address.get()?.entries.get(lane.entry)?.domain)
+        Some(self.address_for_rails()?.entries.get(lane.entry)?.domain)
     }
 
     /// The key by which a rail reaches memory of the peer's that has the keys of several domains.

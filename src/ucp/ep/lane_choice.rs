@@ -8,8 +8,10 @@ use crate::ucp::counters::Tally;
 use crate::ucp::names;
 use crate::ucp::worker_core::bandwidth;
 use crate::uct::internal::IfaceBase;
+use crate::wire::address::{Address, AddressEntry};
 use crate::wire::header::{Header, PutHdr};
 use core::ffi::CStr;
+use std::rc::Rc;
 
 impl Ep {
     /// The transport endpoint for messages; of an unconnected endpoint, `NO_LANE`.
@@ -113,8 +115,9 @@ impl Ep {
     /// `first`, and the rails beside it that are connected. Opens rails when it is called first.
     pub fn lanes_with_rails(&self, first: Lane, wanted: WantedRails) -> Vec<WeightedLane> {
         let w = self.worker();
-        let has_rails = !self.uses_failover() && !self.is_upstream();
-        if let Some(address) = self.address.get().filter(|_| has_rails) {
+        // The application may still give the whole address of the peer.
+        let has_rails = !self.uses_failover() && !self.is_upstream() && !self.is_hidden();
+        if let Some(address) = self.address_for_rails().filter(|_| has_rails) {
             let open = || (self.hooks().open_rails)(w, address, self.lane(), wanted);
             self.rails.open_once(open, |opened| self.add_lane(opened));
         }
@@ -128,6 +131,28 @@ impl Ep {
             lane.is_connected().unwrap_or_else(of_iface)
         }));
         lanes
+    }
+
+    /// All that is known of the peer's address.
+    pub(super) fn address_for_rails(&self) -> Option<&Address> {
+        let known = self.whole_address.get().or(self.address.get());
+        known.map(Rc::as_ref)
+    }
+
+    /// The application has given the address of the peer, of which an endpoint that a message made knows the proven part.
+    pub fn learn_address(&self, given: &Address) {
+        let Some(known) = self.address.get() else {
+            return;
+        };
+        let mut whole = Address::clone(known);
+        let is_new = |entry: &&AddressEntry| !known.entries.contains(entry);
+        whole
+            .entries
+            .extend(given.entries.iter().filter(is_new).cloned());
+        if whole.entries.len() > known.entries.len() {
+            // It is given once.
+            let _ = self.whole_address.set(Rc::new(whole));
+        }
     }
 
     /// Whether there are rails, or they have not been looked for.

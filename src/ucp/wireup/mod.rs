@@ -75,6 +75,7 @@ pub fn connect(worker: &Core, address: Address, params: EpParams) -> Result<EpRe
     };
     if let Some(taken) = take_implicit(worker, uuid, params, is_suitable) {
         failover::learn(&taken, &address.entries);
+        taken.learn_address(&address);
         return Ok(taken);
     }
     let made = Ep::create(worker, address, params)?;
