@@ -22,8 +22,29 @@ pub trait Listener: Send + Sync {
 
 type Listeners = Vec<Arc<dyn Listener>>;
 
-pub struct Unmappings {
-    memory: MemoryWatch,
+/// What events are read from.
+trait Source {
+    /// As `MemoryWatch::read`.
+    fn read(&self, each: &mut dyn FnMut(Range<usize>));
+
+    /// As `MemoryWatch::is_quiet`.
+    fn is_quiet(&self) -> bool;
+}
+
+impl Source for MemoryWatch {
+    fn read(&self, each: &mut dyn FnMut(Range<usize>)) {
+        MemoryWatch::read(self, each);
+    }
+
+    fn is_quiet(&self) -> bool {
+        MemoryWatch::is_quiet(self)
+    }
+}
+
+pub struct Unmappings(Watch<MemoryWatch>);
+
+struct Watch<S> {
+    memory: S,
     /// Held while events are read and told.
     told: Mutex<Listeners>,
     /// The same listeners, for changes.
@@ -40,11 +61,7 @@ impl Unmappings {
 
     fn start() -> Option<Arc<Unmappings>> {
         let started = MemoryWatch::new().and_then(|memory| {
-            let watch = Arc::new(Unmappings {
-                memory,
-                told: Mutex::default(),
-                all: Mutex::default(),
-            });
+            let watch = Arc::new(Unmappings(Watch::new(memory)));
             let reader = Arc::clone(&watch);
             process::stay_loaded();
             process::spawn_without_signals("unmapped", move || reader.run())?;
@@ -58,22 +75,52 @@ impl Unmappings {
     fn run(&self) {
         loop {
             // An interrupted wait is a look too many.
-            let _ = self.memory.wait();
-            let listeners = self.told.lock();
-            self.memory.read(|range| {
-                for listener in listeners.iter() {
-                    listener.unmapped(range.clone());
-                }
-            });
+            let _ = self.0.memory.wait();
+            self.0.tell();
         }
     }
 
     pub fn add(&self, listener: Arc<dyn Listener>) {
-        self.change(|all| all.push(listener));
+        self.0.change(|all| all.push(listener));
     }
 
     pub fn remove(&self, listener: &Arc<dyn Listener>) {
-        self.change(|all| all.retain(|other| !Arc::ptr_eq(other, listener)));
+        self.0
+            .change(|all| all.retain(|other| !Arc::ptr_eq(other, listener)));
+    }
+
+    /// Listeners hear of this range from now on. `false` if it cannot be watched.
+    pub fn watch(&self, range: Range<usize>) -> bool {
+        let added = self.0.memory.add(range);
+        added
+            .inspect_err(|e| ucs_debug!("memory that cannot be watched for unmapping: {e}"))
+            .is_ok()
+    }
+
+    /// Whether listeners know of all that was unmapped before this call. Not while an unmapping is under way.
+    pub fn is_told(&self) -> bool {
+        self.0.is_told()
+    }
+}
+
+impl<S: Source> Watch<S> {
+    fn new(memory: S) -> Watch<S> {
+        Watch {
+            memory,
+            told: Mutex::default(),
+            all: Mutex::default(),
+        }
+    }
+
+    /// Reads and tells the events that are there. The source is quiet as soon as they are read, so the lock is taken before:
+    /// who has asked whether it is quiet waits for it.
+    fn tell(&self) {
+        let listeners = self.told.lock();
+        self.memory.read(&mut |range| {
+            for listener in listeners.iter() {
+                listener.unmapped(range.clone());
+            }
+        });
     }
 
     fn change(&self, change: impl FnOnce(&mut Listeners)) {
@@ -84,16 +131,7 @@ impl Unmappings {
         core::mem::swap(&mut *self.told.lock(), &mut list);
     }
 
-    /// Listeners hear of this range from now on. `false` if it cannot be watched.
-    pub fn watch(&self, range: Range<usize>) -> bool {
-        let added = self.memory.add(range);
-        added
-            .inspect_err(|e| ucs_debug!("memory that cannot be watched for unmapping: {e}"))
-            .is_ok()
-    }
-
-    /// Whether listeners know of all that was unmapped before this call. Not while an unmapping is under way.
-    pub fn is_told(&self) -> bool {
+    fn is_told(&self) -> bool {
         if !self.memory.is_quiet() {
             return false;
         }
@@ -106,6 +144,10 @@ impl Unmappings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ucs::sync::{AtomicBool, Ordering};
+    use core::time::Duration;
+    use std::sync::Barrier;
+    use std::sync::mpsc::Receiver;
 
     #[derive(Default)]
     struct Seen(Mutex<Option<Range<usize>>>);
@@ -116,6 +158,53 @@ mod tests {
             let all = seen.clone().unwrap_or(range.clone());
             *seen = Some(all.start.min(range.start)..all.end.max(range.end));
         }
+    }
+
+    /// An event whose reader stands still behind it: until another thread has asked, or for a while.
+    struct Slow {
+        is_quiet: AtomicBool,
+        read: Barrier,
+        answered: Mutex<Receiver<()>>,
+    }
+
+    impl Source for Slow {
+        fn read(&self, each: &mut dyn FnMut(Range<usize>)) {
+            self.is_quiet.store(true, Ordering::SeqCst);
+            self.read.wait();
+            let _ = self.answered.lock().recv_timeout(STILL);
+            each(0..1);
+        }
+
+        fn is_quiet(&self) -> bool {
+            self.is_quiet.load(Ordering::SeqCst)
+        }
+    }
+
+    const STILL: Duration = Duration::from_millis(300);
+
+    /// Events that are read and not told yet: nobody is told that all is told.
+    #[test]
+    fn who_asks_waits_for_events_that_are_being_told() {
+        let (answer, answered) = std::sync::mpsc::channel();
+        let watch = Arc::new(Watch::new(Slow {
+            is_quiet: AtomicBool::new(false),
+            read: Barrier::new(2),
+            answered: Mutex::new(answered),
+        }));
+        let seen = Arc::new(Seen::default());
+        let listener: Arc<dyn Listener> = seen.clone();
+        watch.change(|all| all.push(listener));
+        assert!(!watch.is_told());
+        let (asking, seen_by_asker) = (Arc::clone(&watch), Arc::clone(&seen));
+        let asker = std::thread::spawn(move || {
+            asking.memory.read.wait();
+            let is_told = asking.is_told();
+            let knows = seen_by_asker.0.lock().is_some();
+            let _ = answer.send(());
+            (is_told, knows)
+        });
+        watch.tell();
+        assert_eq!(asker.join().unwrap(), (true, true));
     }
 
     /// Long enough to be a mapping of its own, which the C library unmaps when it is freed.
