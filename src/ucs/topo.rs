@@ -230,20 +230,19 @@ pub fn link_bandwidth(folder: &Path) -> f64 {
     bandwidth().filter(|b| *b > 0.0).unwrap_or(f64::INFINITY)
 }
 
-/// The PCI function under a device of a class of sysfs, which is named like it with this priority, and its link's bytes a second.
-/// `None` for one that is not on PCI.
+/// The PCI function of a device of a class of sysfs, which is named like it with this priority, and its link's bytes a second.
+/// `None` for one that is not a part of such a function, or of a part of it that is no device of its own: as with upstream, one
+/// behind virtio is on no PCI.
 pub fn of_class(class: &str, name: &str, priority: u32) -> Option<(SysDevice, f64)> {
     let link = Path::new("/sys/class")
         .join(class)
         .join(name)
         .join("device");
     let path = fs::canonicalize(link).ok()?;
-    // Subfunctions and the like hang below the PCI function.
-    let functions = path.ancestors().filter_map(|folder| {
-        let id: BusId = folder.file_name()?.to_str()?.parse().ok()?;
-        Some((folder, id))
-    });
-    let (folder, id) = functions.into_iter().next()?;
+    // Subfunctions hang below the function, and have no number of a device.
+    let mut folders = path.ancestors().take(2);
+    let folder = folders.find(|folder| folder.join("device").is_file())?;
+    let id: BusId = folder.file_name()?.to_str()?.parse().ok()?;
     let device = find(id, None)?;
     // It was just found.
     let _ = change(device, |device| device.set_name(name, priority));

@@ -605,29 +605,46 @@ fn memory_that_is_not_pinned_is_fetched_on_advice() {
     }
 }
 
-/// A device on PCI (`FAKE_PCI=1`: one lane of 5 GT/s) is a system device with its name, and its link bounds the bandwidth.
-#[test]
-fn a_device_on_pci_is_a_system_device() {
-    let a = Side::open(&RC, Options::default());
+/// The system devices of the transports' devices of a domain.
+fn system_devices(side: &Side) -> Vec<ucs_sys_device_t> {
     let (mut list, mut count) = (null_mut(), 0);
     // SAFETY: an open domain and writable results; the list is released after its last use.
-    let devices: Vec<_> = unsafe {
-        let status = md::uct_md_query_tl_resources(a.md, &mut list, &mut count);
+    unsafe {
+        let status = md::uct_md_query_tl_resources(side.md, &mut list, &mut count);
         assert_eq!(status, UCS_OK);
         let devices = (0..count as usize).map(|i| (*list.add(i)).sys_device);
         let devices = devices.collect();
         md::uct_release_tl_resource_list(list);
         devices
+    }
+}
+
+/// A device on PCI (`FAKE_PCI=1`: one lane of 5 GT/s) is a system device with its name, and its link bounds the bandwidth. A
+/// network interface there is the same one.
+#[test]
+fn a_device_on_pci_is_a_system_device() {
+    let tcp = Tl {
+        component: "tcp",
+        transport: "tcp",
+        device: "lo",
+        ..RC
     };
+    let mut interfaces = system_devices(&Side::open(&tcp, Options::default()));
+    interfaces.retain(|device| *device != UCS_SYS_DEVICE_ID_UNKNOWN);
+    let a = Side::open(&RC, Options::default());
+    let devices = system_devices(&a);
     assert!(!devices.is_empty());
     let is_on_pci = std::env::var_os("FAKE_PCI").is_some();
-    for device in devices {
+    for &device in &devices {
         let found = topo::look(device, |d| {
             let name = d.name().to_str().unwrap().to_owned();
             (name, d.bus_id().to_string(), d.numa_node())
         });
         let wanted = ("fake0".to_owned(), "0000:aa:01.0".to_owned(), Some(0));
         assert_eq!(found, is_on_pci.then_some(wanted));
+    }
+    if is_on_pci {
+        assert_eq!(interfaces, devices[..1], "the interface");
     }
     let bandwidth = a.attr.bandwidth.shared;
     match is_on_pci {

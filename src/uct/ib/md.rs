@@ -70,7 +70,7 @@ fn is_only_by_name(config: &Config) -> bool {
 const HOST: u64 = 1 << UCS_MEMORY_TYPE_HOST;
 
 /// Above the names that network interfaces give to their PCI functions.
-const NAME_PRIORITY: u32 = 10;
+const NAME_PRIORITY: u32 = 20;
 
 /// The devices that this process may open, as they were when it first asked.
 fn names() -> &'static [String] {

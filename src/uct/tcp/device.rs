@@ -4,6 +4,7 @@
 use crate::c::*;
 use crate::sys::lock::Mutex;
 use crate::sys::net::{self, Address, Routes};
+use crate::ucs::topo;
 use crate::ucs_diag;
 use crate::uct::api::{Device, Unusable};
 use std::net::IpAddr;
@@ -26,10 +27,14 @@ pub enum Family {
 /// The interfaces and routes of the machine, as they were a moment ago.
 pub struct Survey {
     pub addresses: Vec<Address>,
+    /// The system devices of these, in their order.
+    sys_devices: Vec<ucs_sys_device_t>,
     routes: Routes,
     taken: Instant,
 }
 
+/// Of the names of system devices: an RDMA device on the same function has a higher one.
+const NAME_PRIORITY: u32 = 10;
 /// A worker opens an interface on each device right after they were listed: the result is cached so long.
 const FRESH: Duration = Duration::from_millis(500);
 
@@ -57,8 +62,10 @@ impl Selection {
         {
             return Arc::clone(survey);
         }
+        let addresses = self.addresses();
         let fresh = Arc::new(Survey {
-            addresses: self.addresses(),
+            sys_devices: addresses.iter().map(sys_device).collect(),
+            addresses,
             routes: Routes::default(),
             taken: Instant::now(),
         });
@@ -108,14 +115,22 @@ impl Selection {
                 Ok(_) => "no network interface is up that UCX_TCP_AF_PRIO and UCX_TCP_BRIDGE_ENABLE allow".to_owned(),
             }));
         }
-        let addresses = survey.addresses.iter().cloned();
-        let devices = addresses.map(|a| Device {
-            name: a.name,
+        let all = survey.addresses.iter().zip(&survey.sys_devices);
+        let devices = all.map(|(address, sys_device)| Device {
+            name: address.name.clone(),
             kind: UCT_DEVICE_TYPE_NET,
-            sys_device: UCS_SYS_DEVICE_ID_UNKNOWN,
+            sys_device: *sys_device,
         });
         Ok(devices.collect())
     }
+}
+
+/// The PCI function of an interface.
+fn sys_device(address: &Address) -> ucs_sys_device_t {
+    let function = (!address.loopback)
+        .then(|| topo::of_class("net", &address.name, NAME_PRIORITY))
+        .flatten();
+    function.map_or(UCS_SYS_DEVICE_ID_UNKNOWN, |(device, _)| device)
 }
 
 /// The performance of a device; used to choose between transports, so only ratios matter.
