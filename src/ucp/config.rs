@@ -665,14 +665,13 @@ pub static TABLE: Table = Table {
             "REG_NONBLOCK_MEM_TYPES",
             "",
             Kind::Bitmap(&memtype::NAMES),
-            "Memory types that are registered without pinning, by devices that fetch pages on demand.",
+            "Memory types that are registered without pinning, by devices that fetch pages on demand, and by no others if there is one.",
         ),
-        Row::without_effect(
+        Row::new(
             "REG_NONBLOCK_FALLBACK",
             "y",
-            &Kind::Bool,
-            "Pin memory where a device does not fetch pages on demand.",
-            "memory is pinned where a device does not fetch pages on demand",
+            Kind::Bool,
+            "Pin memory of these types where no device fetches pages on demand; else it is not registered, but copied.",
         ),
         Row::without_effect(
             "PREFER_OFFLOAD",

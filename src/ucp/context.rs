@@ -81,6 +81,7 @@ pub struct Context {
     upstream_peers: Ternary,
     /// Types of memory that are not to be pinned, as bits.
     unpinned_types: u64,
+    pins_if_none_does_without: bool,
     /// Processes of the job on this node, which share its devices.
     pub processes_here: usize,
     /// The transports that no resource is of, by their numbers, and why.
@@ -95,6 +96,8 @@ pub struct Context {
     pub(super) told: Told,
 }
 
+const HOST: u64 = 1 << UCS_MEMORY_TYPE_HOST;
+
 /// Workers of several threads use one context, and nothing of it takes a thread for granted.
 const _: () = {
     const fn shared<T: Sync>() {}
@@ -105,6 +108,7 @@ impl Context {
     pub fn create(params: ContextParams, config: Config) -> Result<Box<Context>> {
         let upstream_peers = config.ternary(var!(TABLE, "UPSTREAM_PEERS"));
         let unpinned_types = config.bitmap(var!(TABLE, "REG_NONBLOCK_MEM_TYPES"));
+        let pins_if_none_does_without = config.bool(var!(TABLE, "REG_NONBLOCK_FALLBACK"));
         let processes_here = hint(&config, var!(TABLE, "NUM_PPN"), params.estimated_num_ppn);
         let mut context = Context {
             params,
@@ -118,6 +122,7 @@ impl Context {
             nearness: OnceLock::new(),
             upstream_peers,
             unpinned_types,
+            pins_if_none_does_without,
             processes_here: processes_here.max(1),
             unused: Vec::new(),
             id: unique_id(),
@@ -185,17 +190,32 @@ impl Context {
     }
 
     /// The flags (`UCT_MD_MEM_*`) by which a domain registers memory of the host: not pinned if `flags` or the configuration
-    /// ask for that and the domain does without.
-    pub fn registration_flags(&self, domain: usize, flags: u32) -> u32 {
-        const HOST: u64 = 1 << UCS_MEMORY_TYPE_HOST;
+    /// ask for that and the domain does without. `None`: it pins, which the configuration forbids.
+    pub fn registration_flags(&self, domain: usize, flags: u32) -> Option<u32> {
         let pinned = flags & !UCT_MD_MEM_FLAG_NONBLOCK;
         if pinned == flags && self.unpinned_types & HOST == 0 {
-            return flags;
+            return Some(flags);
         }
-        match self.mds[domain].md.attr().reg_nonblock_mem_types & HOST {
-            0 => pinned,
-            _ => pinned | UCT_MD_MEM_FLAG_NONBLOCK,
+        if self.does_without_pinning(domain) {
+            return Some(pinned | UCT_MD_MEM_FLAG_NONBLOCK);
         }
+        let is_forbidden = self.unpinned_types & HOST != 0 && self.pins(domain) && {
+            let mut others = self.key_domains.iter().map(|domain| domain.index);
+            !self.pins_if_none_does_without
+                || others.any(|other| self.pins(other) && self.does_without_pinning(other))
+        };
+        (!is_forbidden).then_some(pinned)
+    }
+
+    fn does_without_pinning(&self, domain: usize) -> bool {
+        self.mds[domain].md.attr().reg_nonblock_mem_types & HOST != 0
+    }
+
+    /// Whether a domain's registrations are of its device, which pins the memory unless it fetches pages on demand.
+    fn pins(&self, domain: usize) -> bool {
+        let mut keys = self.key_domains.iter();
+        keys.any(|key| key.index == domain && key.needs_handle)
+            || self.device_memory.domains().any(|other| other == domain)
     }
 
     /// How near the devices of the domains are to memory.

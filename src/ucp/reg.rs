@@ -60,8 +60,14 @@ impl Registration {
         flags: u32,
     ) {
         let md: &MdHandle = &context.mds[domain];
-        let flags = context.registration_flags(domain, flags) | UCT_MD_MEM_FLAG_HIDE_ERRORS;
-        match md.register(address, length, flags) {
+        let Some(flags) = context.registration_flags(domain, flags) else {
+            ucs_debug!(
+                "{}: {length} bytes are not registered, as they would be pinned",
+                md.name
+            );
+            return;
+        };
+        match md.register(address, length, flags | UCT_MD_MEM_FLAG_HIDE_ERRORS) {
             Ok(registered) => self.handles.push((domain, registered)),
             // No such memory can be registered there: no limit of this machine's.
             Err(e @ Status::UNSUPPORTED) => {

@@ -133,7 +133,7 @@ impl RegCache {
             flags: context.registration_flags(
                 domain,
                 UCT_MD_MEM_ACCESS_LOCAL_READ | UCT_MD_MEM_FLAG_HIDE_ERRORS,
-            ),
+            )?,
             finds_nodes: context.nearness().matters(),
             unmappings,
         });
