@@ -1,6 +1,8 @@
 /* Two processes of UCP by worker address, each on a device of its own: fake0 and rxe1, which a cable joins. The argument
  * is the case:
  *   killed    the peer is killed while messages go: the endpoint fails within ten seconds
+ *   early     the peer is killed before it has made any progress: the same
+ *   stopped   the peer is stopped for a while before it has made any progress: messages go when it goes on
  *   down      the link of fake0 goes down while messages go: the endpoints of both fail, every request ends, and when the
  *             link is up again, new workers talk
  * Run by tests/rdma with UCX_TLS=rc_verbs and ud_verbs. */
@@ -11,8 +13,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
-enum { LONGEST = 20000, WINDOW = 16, REPORTED_S = 10 };
+enum { LONGEST = 20000, WINDOW = 16, REPORTED_S = 10, STOPPED_S = 2 };
 
 static const ucp_request_param_t plain;
 static char out[LONGEST], in[LONGEST];
@@ -105,20 +108,63 @@ static void send_until_failure(end_t *end)
     CHECK_EQ(end->failure.calls, 1);
 }
 
+/* Nobody closes before the other has all messages. */
+static void part(end_t *end, const pair_t *pair)
+{
+    char go = 0;
+
+    pair_send(pair, &go, 1);
+    while (!pair_ready(pair)) {
+        ucp_worker_progress(end->side.worker);
+    }
+    pair_recv(pair, &go, 1);
+    end_close(end);
+    pair_finish(pair);
+}
+
+/* The child is stopped before it has made any progress. */
+static void stand_still(end_t *end, const pair_t *pair)
+{
+    double start = now();
+    int status;
+
+    CHECK_EQ(kill(pair->child, SIGSTOP), 0);
+    CHECK_EQ(waitpid(pair->child, &status, WUNTRACED), pair->child);
+    CHECK(WIFSTOPPED(status));
+    while (now() - start < STOPPED_S) {
+        ucp_worker_progress(end->side.worker);
+    }
+    CHECK_EQ(end->failure.calls, 0);
+    CHECK_EQ(kill(pair->child, SIGCONT), 0);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argv[argc - 1];
-    int killed = !strcmp(what, "killed");
+    int early = !strcmp(what, "early"), stopped = !strcmp(what, "stopped");
+    int killed = early || !strcmp(what, "killed");
     pair_t pair = pair_start();
     int parent = !pair_is_child(&pair);
     const char *device = parent ? "fake0:1" : "rxe1:1";
     static end_t end;
     double start;
-    char go = 0;
 
-    CHECK(killed || !strcmp(what, "down"));
+    CHECK(killed || stopped || !strcmp(what, "down"));
     end_open(&end, &pair, device);
-    talk(&end, parent);
+    if (early && !parent) {
+        for (;;) {
+            pause();
+        }
+    }
+    if (stopped) {
+        if (parent) {
+            stand_still(&end, &pair);
+        }
+        pair_barrier(&pair);
+    }
+    if (!early) {
+        talk(&end, parent);
+    }
     if (killed && !parent) {
         for (;;) {
             ucp_worker_progress(end.side.worker);
@@ -131,7 +177,14 @@ int main(int argc, char **argv)
         CHECK(now() - start < REPORTED_S);
         end_close(&end);
         CHECK_EQ(waitpid(pair.child, NULL, 0), pair.child);
-        OK("killed");
+        OK("%s", what);
+        return 0;
+    }
+    if (stopped) {
+        part(&end, &pair);
+        if (parent) {
+            OK("stopped");
+        }
         return 0;
     }
     if (parent) {
@@ -148,14 +201,7 @@ int main(int argc, char **argv)
     pair_barrier(&pair);
     end_open(&end, &pair, device);
     talk(&end, parent);
-    pair_send(&pair, &go, 1);
-    /* Nobody closes before the other has all messages. */
-    while (!pair_ready(&pair)) {
-        ucp_worker_progress(end.side.worker);
-    }
-    pair_recv(&pair, &go, 1);
-    end_close(&end);
-    pair_finish(&pair);
+    part(&end, &pair);
     if (parent) {
         OK("down");
     }

@@ -10,6 +10,7 @@ use ferrucx::c::*;
 use ferrucx::uct::ib::rc::wire::{Kind, Message};
 use ferrucx::uct::ib::wire::{DeviceAddr, EpAddr};
 use std::ptr::null_mut;
+use std::time::{Duration, Instant};
 
 /// The key of rc_verbs' datagrams.
 const KEY: u32 = 0x7263_6672;
@@ -148,6 +149,31 @@ fn an_interface_that_does_not_answer_fails_the_endpoint() {
             (x.0, UCS_ERR_ENDPOINT_TIMEOUT)
         );
         assert_eq!(x.am_short(1, 0, &[]), UCS_ERR_ENDPOINT_TIMEOUT);
+        until(&[&a, &b], || y.am_short(1, 0, &[]) == UCS_OK);
+        until(&[&a, &b], || b.inbox.messages.borrow().len() == 1);
+    });
+}
+
+/// Who is gone before it has answered is told of within ten seconds; who lives and makes no progress has its time.
+#[test]
+#[ignore = "takes seconds: run by tests/verbs"]
+fn a_peer_that_is_gone_is_told_of_before_one_that_computes() {
+    watched(|| {
+        let (a, b) = two_sides();
+        let gone = Side::open(&RC, Options::default());
+        let address = gone.address();
+        drop(gone);
+        let (x, y) = (a.connect(&address), a.connect(&b.address()));
+        let (start, alone) = (Instant::now(), [&a]);
+        until(&alone, || !a.failures.0.borrow().is_empty());
+        let told = start.elapsed();
+        assert!(
+            (Duration::from_secs(5)..Duration::from_secs(10)).contains(&told),
+            "{told:?}"
+        );
+        until(&alone, || start.elapsed() > 2 * told);
+        let failures: Vec<_> = a.failures.0.borrow().iter().map(|f| (f.0, f.1)).collect();
+        assert_eq!(failures, [(x.0, UCS_ERR_ENDPOINT_TIMEOUT)]);
         until(&[&a, &b], || y.am_short(1, 0, &[]) == UCS_OK);
         until(&[&a, &b], || b.inbox.messages.borrow().len() == 1);
     });

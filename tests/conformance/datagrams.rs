@@ -307,7 +307,8 @@ impl Stranger {
 }
 
 pub fn queue_pair_of(side: &Side) -> u32 {
-    u32::from_le_bytes(side.address().1[4..8].try_into().unwrap())
+    let [a, b, c] = side.address().1[4..7].try_into().unwrap();
+    u32::from_le_bytes([a, b, c, 0])
 }
 
 /// Random datagrams, and right ones of the wrong queue pair, change nothing.

@@ -463,7 +463,7 @@ static RC: Table = Table {
             "CONNECT_TIMEOUT",
             "5m",
             Kind::PlainTime,
-            "How long an endpoint waits for the interface that it is to be connected to; the peer answers in its progress.",
+            "How long an endpoint waits for an interface that it is to be connected to and whose process lives; the peer answers in its progress.",
         ),
         Row::new(
             "RNR_TIMEOUT",
@@ -601,8 +601,9 @@ pub struct Settings {
     pub retries: u8,
     pub rnr_timer: u8,
     pub rnr_retries: u8,
-    /// Seconds: how long a handshake may take, and after what time a quiet peer of a passive connection is asked.
+    /// Seconds: how long a handshake may take, how long a peer's process may be silent meanwhile, and after what time a quiet peer of a passive connection is asked.
     pub connect_timeout: f64,
+    pub silence: f64,
     pub probe: f64,
     /// Messages; `None` without flow control.
     pub window: Option<u32>,
@@ -627,6 +628,8 @@ pub struct PathSettings {
     pub mtu: Option<u32>,
 }
 
+/// Seconds that a peer's process may be silent before it has connected, at least: its thread may get no processor for a while.
+const LEAST_SILENCE: f64 = 5.0;
 /// So many timeouts of a packet pass before a quiet peer is asked whether it lives.
 const PROBE_TIMEOUTS: f64 = 30.0;
 /// The limits of work that is counted with 16 bits.
@@ -720,6 +723,8 @@ impl Settings {
             ucs_error!("UCX_RC_VERBS_{name} is {part}: it must be at least 0 and below 1");
             Err(Status::INVALID_PARAM)
         };
+        let retries = from.count(var!(RC_VERBS, "RETRY_COUNT"), 0, 7)?;
+        let timeout = config.time(var!(RC_VERBS, "TIMEOUT"));
         let moderation = from.count(
             var!(RC_VERBS, "TX_CQ_MODERATION"),
             1,
@@ -739,10 +744,12 @@ impl Settings {
             max_get: config.memunits(var!(RC_VERBS, "MAX_GET_ZCOPY")),
             max_eps: config.ulong(var!(RC_VERBS, "MAX_NUM_EPS")),
             reads: auto(config.ulong(var!(RC_VERBS, "MAX_RD_ATOMIC"))).map(|n| n.min(255) as u8),
-            timeout: timeout_exponent(config.time(var!(RC_VERBS, "TIMEOUT"))),
-            retries: from.count(var!(RC_VERBS, "RETRY_COUNT"), 0, 7)? as u8,
+            timeout: timeout_exponent(timeout),
+            retries: retries as u8,
             connect_timeout: config.time(var!(RC_VERBS, "CONNECT_TIMEOUT")),
-            probe: (config.time(var!(RC_VERBS, "TIMEOUT")) * PROBE_TIMEOUTS).max(1.0),
+            // As long as a packet that nobody acknowledges is sent again.
+            silence: (timeout * f64::from(retries + 1)).max(LEAST_SILENCE),
+            probe: (timeout * PROBE_TIMEOUTS).max(1.0),
             rnr_timer: rnr_code(config.time(var!(RC_VERBS, "RNR_TIMEOUT"))),
             rnr_retries: from.count(var!(RC_VERBS, "RNR_RETRY_COUNT"), 0, 7)? as u8,
             window: match config.bool(var!(RC_VERBS, "FC_ENABLE")) {

@@ -36,13 +36,13 @@ pub fn read_device(given: Option<GivenAddress<'_>>) -> Result<DeviceAddr> {
     device.ok_or(Status::INVALID_ADDR)
 }
 
-/// What an endpoint is to be connected to: a peer's port, and the queue pair that its interface address names, as
-/// `decode` reads it. `None` without addresses, for one that is connected later.
-pub fn read_peer(
+/// What an endpoint is to be connected to: a peer's port, and what its interface address names, as `decode` reads it. `None`
+/// without addresses, for one that is connected later.
+pub fn read_peer<T>(
     params: &EpParams,
     transport: &str,
-    decode: fn(&[u8; PAIR_LEN]) -> Option<u32>,
-) -> Result<Option<(DeviceAddr, u32)>> {
+    decode: fn(&[u8; PAIR_LEN]) -> Option<T>,
+) -> Result<Option<(DeviceAddr, T)>> {
     match (params.device, params.iface) {
         (None, None) => Ok(None),
         (Some(device), Some(iface)) => {

@@ -2,7 +2,7 @@
 //! are the caller's.
 #![forbid(unsafe_code)]
 
-/// The longest time between two transmissions, in ticks, unless the first is longer.
+/// The longest time between two transmissions, in ticks, unless the first is longer, or a shorter limit is asked.
 const LONGEST: u32 = 200;
 
 /// Ticks until the first retransmission.
@@ -14,6 +14,7 @@ pub struct Retry {
     started: u32,
     next: u32,
     interval: u32,
+    longest: u32,
 }
 
 /// What is to be done now.
@@ -29,10 +30,18 @@ pub enum Step {
 impl Retry {
     /// It was sent for the first time.
     pub fn start(now: u32) -> Retry {
+        Retry::start_within(now, LONGEST)
+    }
+
+    /// As `start`, with at most so many ticks between two transmissions.
+    pub fn start_within(now: u32, longest: u32) -> Retry {
+        let longest = longest.min(LONGEST);
+        let interval = FIRST.min(longest);
         Retry {
             started: now,
-            next: now.wrapping_add(FIRST),
-            interval: FIRST,
+            next: now.wrapping_add(interval),
+            interval,
+            longest,
         }
     }
 
@@ -44,7 +53,8 @@ impl Retry {
         if (now.wrapping_sub(self.next) as i32) < 0 {
             return Step::Wait;
         }
-        self.next = now.wrapping_add(longer(self.interval, backoff));
+        let next = longer(self.interval, backoff).min(self.longest);
+        self.next = now.wrapping_add(next);
         Step::Send
     }
 

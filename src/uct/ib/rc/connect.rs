@@ -8,9 +8,10 @@
 
 use super::conn::{Conn, State};
 use super::connector::{Connector, Link, RequestKey};
+use super::datagrams;
 use super::handshake::{Action, Handshake, answer_to_unknown};
 use super::iface::{Face, RcIface};
-use super::wire::{Kind, Message};
+use super::wire::{IfaceAddr, Kind, Message};
 use crate::c::verbs::*;
 use crate::sys::random::random_bytes;
 use crate::sys::verbs::Route;
@@ -95,22 +96,23 @@ impl RcIface {
     }
 
     /// Asks an interface for a connection.
-    pub fn request(
-        face: &Face,
-        conn: &Rc<Conn>,
-        device: &DeviceAddr,
-        queue_pair: u32,
-    ) -> Result<()> {
+    pub fn request(face: &Face, conn: &Rc<Conn>, device: &DeviceAddr, to: IfaceAddr) -> Result<()> {
         let connector = RcIface::connector(face)?;
         let now = connector.now();
+        let way = face.way(connector, device, to.queue_pair)?;
+        let liveness = (to.liveness != 0).then(|| Way {
+            queue_pair: to.liveness,
+            ..way.clone()
+        });
         let link = Link {
             conn: Rc::clone(conn),
-            handshake: Handshake::of_endpoint(now),
+            handshake: Handshake::of_endpoint(now, connector.pace),
             nonce: u64::from_le_bytes(random_bytes::<8>()?),
-            way: face.way(connector, device, queue_pair)?,
+            way,
+            liveness,
             peer: 0,
             request: None,
-            identity: identity::of(&device.encode(), queue_pair),
+            identity: identity::of(&device.encode(), to.queue_pair),
             confirmed: false,
             reset_told: false,
             probe_at: now,
@@ -133,6 +135,21 @@ impl RcIface {
         // What finds no place here either is sent by the timer.
         if !connector.send(&link.way, &face.message(link, kind)) && unsent.len() < links.len() {
             unsent.push_back((number, kind));
+        }
+    }
+
+    /// Asks whether the process of an endpoint's peer lives, if that is answered there.
+    fn ask(face: &Face, connector: &Connector, number: u32) {
+        let mut links = connector.links.borrow_mut();
+        let Some(link) = links.get_mut(&number) else {
+            return;
+        };
+        let Some(way) = link.liveness.as_ref() else {
+            return;
+        };
+        // What finds no room was not asked.
+        if connector.send(way, &face.message(link, Kind::Ask)) {
+            link.handshake.note_asked(connector.now());
         }
     }
 
@@ -211,7 +228,12 @@ impl RcIface {
         };
         let is_peer = |link: &Link| {
             let same = link.peer == 0 || link.peer == message.from.queue_pair;
-            same && link.nonce == message.nonce && link.way.queue_pair == sender
+            let way = match message.kind {
+                Kind::Alive => link.liveness.as_ref(),
+                _ => Some(&link.way),
+            };
+            let from = way.is_some_and(|way| way.queue_pair == sender);
+            same && from && link.nonce == message.nonce
         };
         let action = number.and_then(|number| {
             let mut links = connector.links.borrow_mut();
@@ -239,18 +261,7 @@ impl RcIface {
         let Ok(way) = face.way(connector, &message.device, sender) else {
             return;
         };
-        let answer = Message {
-            kind,
-            to: message.from.queue_pair,
-            nonce: message.nonce,
-            from: EpAddr {
-                queue_pair: message.to,
-                psn: 0,
-                segment: 0,
-                reads: 0,
-            },
-            device: face.own_device(),
-        };
+        let answer = datagrams::answer(message, kind, message.to, face.own_device());
         // Without room: the sender asks again.
         connector.send(&way, &answer);
     }
@@ -301,7 +312,12 @@ impl RcIface {
     fn act(face: &Face, connector: &Connector, number: u32, action: Action) {
         match action {
             Action::Nothing | Action::Connect => {}
-            Action::Send(kind) => RcIface::send_message(face, connector, number, kind),
+            Action::Send(kind) => {
+                RcIface::send_message(face, connector, number, kind);
+                if kind == Kind::Request {
+                    RcIface::ask(face, connector, number);
+                }
+            }
             Action::Probe => {
                 let conn = {
                     let links = connector.links.borrow();

@@ -1,25 +1,27 @@
 //! `Connector`: the connection queue pair of an interface, by which its endpoints get connected to other interfaces, and
 //! the connections that it has made.
 //!
-//! It is made when somebody asks for the interface's address or connects to another's. Few buffers are posted: a datagram
-//! that finds none is sent again. It shares the interface's completion queue: its work requests have numbers that no
-//! other has. A timer of the async thread says when handshakes have to be looked at; all else is done in progress.
+//! It is made when somebody asks for the interface's address or connects to another's. It shares the interface's
+//! completion queue: its work requests have numbers that no other has. A timer of the async thread says when handshakes
+//! have to be looked at; all else is done in progress. Only whether the process lives is answered by that thread, through a
+//! queue pair of its own (`Responder`).
+#![forbid(unsafe_code)]
 
 use super::conn::Conn;
+use super::datagrams::{self, Datagrams, Responder};
 use super::due::DueList;
 use super::handshake::{Handshake, Pace};
-use super::iface::{Face, SLOT_BITS, SLOT_SHIFT};
-use super::wire::{Kind, MESSAGE_LEN, Message};
-use crate::c::verbs::*;
+use super::iface::Face;
+use super::wire::{IfaceAddr, Kind, Message};
+use crate::c::verbs::ibv_wc;
 use crate::sys::eventfd::EventFd;
-use crate::sys::verbs::{AddressHandle, Caps, CompletionQueue, Completions, DatagramPair};
+use crate::sys::lock::Mutex;
+use crate::sys::verbs::{CompletionQueue, Completions};
 use crate::ucs::async_ctx::{self, HandlerId, Mode};
 use crate::ucs::sync::{AtomicBool, AtomicU32, Ordering};
-use crate::ucs::{Result, Status};
-use crate::uct::base::desc::{DescPool, OwnedDesc};
-use crate::uct::ib::grh::{GRH_LEN, NO_VERSION};
+use crate::ucs::{Events, Result, Status};
+use crate::uct::ib::grh::GRH_LEN;
 use crate::uct::ib::identity::Connected;
-use crate::uct::ib::ops::{self, ReceiveBatch};
 use crate::uct::ib::way::{Way, Ways};
 use crate::uct::ib::wire::DEVICE_LEN;
 use crate::{ucs_diag, ucs_error};
@@ -30,17 +32,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Datagrams with another key are dropped by the device.
-const QKEY: u32 = 0x7263_6672;
-/// Buffers that are posted, and datagrams that may be under way.
-const RECEIVES: usize = 64;
-const SENDS: usize = 64;
-/// Entries of the completion queue that it needs.
-pub const COMPLETIONS: u32 = (RECEIVES + SENDS) as u32;
-/// Bytes of a receive buffer.
-const BUFFER_LEN: usize = GRH_LEN + MESSAGE_LEN;
-/// About so many bytes are registered at a time for buffers.
-const CHUNK: usize = 12 << 10;
 /// The unit of time of handshakes.
 const TICK: Duration = Duration::from_millis(20);
 /// How often completions are looked for at most, when an interface closes.
@@ -48,13 +39,6 @@ const MOST_POLLS: u32 = 10_000;
 
 /// Retransmissions wait longer by this factor.
 const BACKOFF: f32 = 2.0;
-
-/// No connection has this place: work requests of the connection queue pair say so.
-pub const NO_SLOT: u32 = (1 << SLOT_BITS) - 1;
-/// What its work requests are called.
-const SEND_ID: u64 = 1 | (NO_SLOT as u64) << SLOT_SHIFT;
-/// No address of a program has this bit.
-const RECEIVE_ID: u64 = 2;
 
 /// When the user's thread shall look at handshakes. The async thread counts.
 struct Alarm {
@@ -70,8 +54,9 @@ pub struct Link {
     pub conn: Rc<Conn>,
     pub handshake: Handshake,
     pub nonce: u64,
-    /// To the peer's connection queue pair.
+    /// To the peer's connection queue pair, and to the one that answers whether its process lives.
     pub way: Way,
+    pub liveness: Option<Way>,
     /// The peer's queue pair of the connection; 0 while it is not known.
     pub peer: u32,
     /// Of a passive connection.
@@ -98,14 +83,19 @@ pub struct RequestKey {
     pub nonce: u64,
 }
 
+/// The async thread answers whether this process lives, until it is dropped.
+struct Liveness {
+    /// Of its queue pair.
+    number: u32,
+    handler: HandlerId,
+    /// What the thread calls.
+    _responder: Arc<Mutex<Responder>>,
+}
+
 pub struct Connector {
-    // The queue pair goes before the buffers.
-    pair: DatagramPair,
-    buffers: RefCell<Vec<Option<OwnedDesc>>>,
-    free: RefCell<Vec<u32>>,
-    pool: DescPool,
-    /// The address handles that datagrams under way use, in their order.
-    sent: RefCell<VecDeque<Rc<AddressHandle>>>,
+    datagrams: Datagrams,
+    /// What answers whether this process lives, if it could be had.
+    liveness: Option<Liveness>,
     pub ways: RefCell<Ways>,
     /// Connections by the number of our queue pair.
     pub links: RefCell<HashMap<u32, Link>>,
@@ -143,26 +133,13 @@ impl Connector {
             );
             Status::from(e)
         };
-        let wanted = Caps {
-            send_queue: SENDS as u32,
-            send_sges: 1,
-            inline: MESSAGE_LEN as u32,
-        };
-        let device = &face.domain.device;
-        let pair =
-            DatagramPair::new(device, &face.queue, wanted, RECEIVES as u32).map_err(cannot)?;
-        if (pair.caps().inline as usize) < MESSAGE_LEN {
+        let Some(datagrams) = Datagrams::new(face, &face.queue).map_err(cannot)? else {
             ucs_error!(
                 "rc_verbs: {} has too little inline data to connect to interfaces",
                 face.base.device
             );
             return Err(Status::UNSUPPORTED);
-        }
-        pair.start(face.port.number, face.partition, QKEY)
-            .map_err(cannot)?;
-        let domain = Arc::clone(&face.domain);
-        let register = Box::new(move |at, len| domain.register_own(at, len));
-        let pool = DescPool::registered(BUFFER_LEN, 0, (1, 0), CHUNK, register);
+        };
         let alarm = Arc::new(Alarm {
             left: AtomicU32::new(0),
             due: Arc::clone(&face.attention),
@@ -176,11 +153,8 @@ impl Connector {
         });
         let timer = async_ctx::add_timer(Mode::ThreadMutex, TICK, callback, None)?;
         let connector = Connector {
-            pair,
-            buffers: RefCell::new((0..RECEIVES).map(|_| None).collect()),
-            free: RefCell::new((0..RECEIVES as u32).collect()),
-            pool,
-            sent: RefCell::default(),
+            datagrams,
+            liveness: Liveness::start(face),
             ways: RefCell::default(),
             links: RefCell::default(),
             due: RefCell::default(),
@@ -193,6 +167,7 @@ impl Connector {
             rest_until: Cell::new(None),
             pace: Pace {
                 timeout: ticks(face.settings.connect_timeout),
+                silence: ticks(face.settings.silence),
                 backoff: BACKOFF,
             },
             probe: ticks(face.settings.probe),
@@ -201,13 +176,20 @@ impl Connector {
             timer: Cell::new(Some(timer)),
             started: Instant::now(),
         };
-        connector.refill();
         Ok(connector)
     }
 
-    /// As the interface's address names it.
+    /// The number of the queue pair.
     pub fn number(&self) -> u32 {
-        self.pair.number()
+        self.datagrams.number()
+    }
+
+    /// The interface's address.
+    pub fn address(&self) -> IfaceAddr {
+        IfaceAddr {
+            queue_pair: self.number(),
+            liveness: self.liveness.as_ref().map_or(0, |liveness| liveness.number),
+        }
     }
 
     /// Ticks since it was made.
@@ -257,73 +239,9 @@ impl Connector {
         }
     }
 
-    /// Posts receive buffers where some are missing.
-    fn refill(&self) {
-        while !self.free.borrow().is_empty() && self.post_batch() {}
-    }
-
-    fn post_batch(&self) -> bool {
-        let mut batch = ReceiveBatch::new();
-        while batch.len() < ops::RECEIVES {
-            let Some(number) = self.free.borrow_mut().pop() else {
-                break;
-            };
-            let desc = match self.pool.get_registered() {
-                Ok(desc) => desc.own(),
-                Err(e) => {
-                    ucs_diag!("rc_verbs: no buffer for connection requests: {e}");
-                    self.free.borrow_mut().push(number);
-                    break;
-                }
-            };
-            // SAFETY: the buffer begins here and is not posted.
-            unsafe { desc.payload().write(NO_VERSION) };
-            let entry = ops::entry(desc.payload(), BUFFER_LEN, desc.key());
-            batch.push(RECEIVE_ID | u64::from(number) << 2, entry);
-            if let Some(place) = self.buffers.borrow_mut().get_mut(number as usize) {
-                *place = Some(desc);
-            }
-        }
-        if batch.len() == 0 {
-            return false;
-        }
-        // SAFETY: a chain of requests; the buffers are registered, and kept until they complete or the pair is gone.
-        if let Err(e) = unsafe { self.pair.post_receives(batch.chain()) } {
-            ucs_diag!("rc_verbs: buffers for connection requests cannot be posted: {e}");
-            for id in batch.wr_ids() {
-                self.take(id);
-            }
-            return false;
-        }
-        true
-    }
-
-    /// The buffer of a receive that is complete, or was not posted.
-    fn take(&self, id: u64) -> Option<OwnedDesc> {
-        let number = (id >> 2) as usize;
-        let desc = self.buffers.borrow_mut().get_mut(number)?.take()?;
-        self.free.borrow_mut().push(number as u32);
-        Some(desc)
-    }
-
-    /// A receive is complete: what the device wrote before the datagram, and the datagram. `None`: it has failed, or no peer
-    /// of this release writes it.
+    /// A receive is complete: what the device wrote before the datagram, and the datagram. `None`: as `Datagrams::received`.
     pub fn received(&self, completion: &ibv_wc) -> Option<([u8; GRH_LEN], Message)> {
-        let desc = self.take(completion.wr_id)?;
-        let mut bytes = [0; BUFFER_LEN];
-        let len = completion.byte_len as usize;
-        if completion.status == IBV_WC_SUCCESS && len <= BUFFER_LEN {
-            // SAFETY: the device has written so many bytes there.
-            unsafe { core::ptr::copy_nonoverlapping(desc.payload(), bytes.as_mut_ptr(), len) };
-        }
-        drop(desc);
-        if completion.status != IBV_WC_SUCCESS {
-            return None;
-        }
-        self.refill();
-        let (header, message) = bytes.split_first_chunk()?;
-        let message = message.first_chunk().filter(|_| len == BUFFER_LEN)?;
-        Some((*header, Message::decode(message)?))
+        self.datagrams.received(completion)
     }
 
     /// Sends a datagram; `false`: there is no room now.
@@ -331,47 +249,12 @@ impl Connector {
         if self.broken.get() {
             return true;
         }
-        if self.sent.borrow().len() >= SENDS {
-            return false;
-        }
-        let bytes = message.encode();
-        let mut list = [ops::entry(bytes.as_ptr(), bytes.len(), 0)];
-        let mut request = ops::send(&mut list, IBV_SEND_INLINE | IBV_SEND_SIGNALED);
-        request.wr.ud = ibv_send_wr_ud {
-            ah: way.handle.raw(),
-            remote_qpn: way.queue_pair,
-            remote_qkey: QKEY,
-        };
-        request.wr_id = SEND_ID;
-        // SAFETY: inline data of this frame; `sent` keeps the address handle.
-        match unsafe { self.pair.post(&mut request) } {
-            Ok(()) => self.sent.borrow_mut().push_back(Rc::clone(&way.handle)),
-            // The timer tries again.
-            Err(e) => ucs_diag!("rc_verbs: a datagram is refused: {e}"),
-        }
-        true
+        self.datagrams.send(way, message)
     }
 
     /// A datagram was sent.
     pub fn sent(&self) {
-        self.sent.borrow_mut().pop_front();
-    }
-
-    /// Whether a completion of a receive is of the connection queue pair.
-    #[inline(always)]
-    pub fn is_datagram(id: u64) -> bool {
-        id & RECEIVE_ID != 0
-    }
-
-    /// Whether a completion is of a receive that is none of the connection queue pair.
-    #[inline(always)]
-    pub fn is_message(id: u64) -> bool {
-        id & (RECEIVE_ID | 1) == 0
-    }
-
-    /// Whether a completion of a send is of this queue pair.
-    pub fn is_ours(id: u64) -> bool {
-        id == SEND_ID
+        self.datagrams.sent();
     }
 
     /// The queue pair has stopped: nobody can be connected any more. Whether that is news.
@@ -387,13 +270,13 @@ impl Connector {
         {
             ucs_diag!("rc_verbs: the timer of an interface: {e}");
         }
-        if !self.pair.is_ours() {
+        if !self.datagrams.is_ours() {
             return;
         }
         let clear = || {
-            let mut room = Completions::<{ COMPLETIONS as usize }>::new();
+            let mut room = Completions::<{ datagrams::COMPLETIONS as usize }>::new();
             while let Ok(batch @ [_, ..]) = queue.poll(&mut room) {
-                let ours = batch.iter().filter(|c| Connector::is_ours(c.wr_id));
+                let ours = batch.iter().filter(|c| datagrams::is_ours(c.wr_id));
                 ours.for_each(|_| self.sent());
             }
         };
@@ -408,10 +291,46 @@ impl Connector {
         }
         // What is posted is lost with the queue pair.
         for _ in 0..MOST_POLLS {
-            if self.sent.borrow().is_empty() || self.broken.get() {
+            if self.datagrams.is_idle() || self.broken.get() {
                 break;
             }
             clear();
+        }
+    }
+}
+
+impl Liveness {
+    /// Without it peers wait longer for a process that does not live.
+    fn start(face: &Face) -> Option<Liveness> {
+        let responder = match Responder::new(face) {
+            Ok(responder) => responder?,
+            Err(e) => {
+                ucs_diag!("rc_verbs: whether this process lives cannot be answered: {e}");
+                return None;
+            }
+        };
+        let (number, fd) = (responder.number(), responder.event_fd());
+        let responder = Arc::new(Mutex::new(responder));
+        let weak = Arc::downgrade(&responder);
+        let callback = Box::new(move |_, _| {
+            if let Some(responder) = weak.upgrade() {
+                responder.lock().answer_all();
+            }
+        });
+        let handler =
+            async_ctx::add_fd(Mode::ThreadMutex, fd, Events::READ, callback, None).ok()?;
+        Some(Liveness {
+            number,
+            handler,
+            _responder: responder,
+        })
+    }
+}
+
+impl Drop for Liveness {
+    fn drop(&mut self) {
+        if let Err(e) = async_ctx::remove(self.handler, true) {
+            ucs_diag!("rc_verbs: who answers whether this process lives: {e}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::chain::{NO_PACKER, PACKED};
 use super::conn::{Conn, Signal, State};
 use super::iface::{COPY_OFFSET, Face, RcIface};
-use super::wire::decode_iface;
+use super::wire::IfaceAddr;
 use super::work::{End, WithCopy, Work};
 use crate::c::verbs::*;
 use crate::c::*;
@@ -37,13 +37,13 @@ fn check_reach(face: &Face, device: &DeviceAddr) -> Result<()> {
 impl RcEp {
     /// An endpoint to the interface with these addresses; without any, one that is to be connected by `connect`.
     pub fn create(face: &Face, params: &EpParams) -> Result<RcEp> {
-        let to = read_peer(params, super::NAME, decode_iface)?;
+        let to = read_peer(params, super::NAME, IfaceAddr::decode)?;
         if let Some((device, _)) = &to {
             check_reach(face, device)?;
         }
         let conn = face.new_conn(false)?;
-        if let Some((device, queue_pair)) = to
-            && let Err(e) = RcIface::request(face, &conn, &device, queue_pair)
+        if let Some((device, interface)) = to
+            && let Err(e) = RcIface::request(face, &conn, &device, interface)
         {
             RcIface::forget(face, &conn);
             conn.close(face);

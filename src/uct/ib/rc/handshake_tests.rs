@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 const PACE: Pace = Pace {
     timeout: 2000,
+    silence: 250,
     backoff: 2.0,
 };
 
@@ -37,6 +38,12 @@ struct Net {
     rng: TestRng,
     weather: Weather,
     now: u32,
+    /// Who waits asks whether the other lives.
+    asks: bool,
+    /// Makes no progress.
+    busy: [bool; 2],
+    /// Answers nothing at all.
+    silent: [bool; 2],
 }
 
 impl Net {
@@ -47,6 +54,9 @@ impl Net {
             rng: TestRng::new(seed),
             weather,
             now: u32::MAX - 50,
+            asks: false,
+            busy: [false; 2],
+            silent: [false; 2],
         }
     }
 
@@ -62,8 +72,16 @@ impl Net {
         }
     }
 
+    /// Of two hosts of which one waits.
+    fn waiting(seed: u64, weather: Weather) -> Net {
+        let mut net = Net::new(seed, weather);
+        (net.asks, net.busy[1]) = (true, true);
+        net.request(0, 7);
+        net
+    }
+
     fn request(&mut self, from: usize, nonce: u64) {
-        let link = Handshake::of_endpoint(self.now);
+        let link = Handshake::of_endpoint(self.now, PACE);
         self.hosts[from].links.insert((true, nonce), link);
         self.send(from, (true, nonce), Kind::Request);
     }
@@ -71,7 +89,14 @@ impl Net {
     fn act(&mut self, at: usize, key: (bool, u64), action: Action) {
         match action {
             Action::Nothing | Action::Accept => {}
-            Action::Send(kind) => self.send(at, key, kind),
+            Action::Send(kind) => {
+                self.send(at, key, kind);
+                if kind == Kind::Request && self.asks {
+                    let link = self.hosts[at].links.get_mut(&key).unwrap();
+                    link.note_asked(self.now);
+                    self.send(at, key, Kind::Ask);
+                }
+            }
             Action::Connect => {
                 *self.hosts[at].connects.entry(key).or_default() += 1;
                 self.send(at, key, Kind::Confirm);
@@ -94,6 +119,16 @@ impl Net {
 
     fn arrive(&mut self, at: usize, by_sender: bool, nonce: u64, kind: Kind) {
         let key = (!by_sender, nonce);
+        if self.silent[at] {
+            return;
+        }
+        if kind == Kind::Ask {
+            self.send(at, key, Kind::Alive);
+            return;
+        }
+        if self.busy[at] {
+            return;
+        }
         let known = self.hosts[at].links.get_mut(&key);
         if let Some(link) = known {
             let action = link.on_message(kind);
@@ -119,6 +154,9 @@ impl Net {
                 self.arrive(at, asked, nonce, kind);
             }
             for at in 0..2 {
+                if self.busy[at] || self.silent[at] {
+                    continue;
+                }
                 let mut keys: Vec<_> = self.hosts[at].links.keys().copied().collect();
                 keys.sort_unstable();
                 for key in keys {
@@ -192,6 +230,81 @@ fn without_a_peer_it_is_given_up() {
     net.run(1);
     assert_eq!(net.hosts[0].failed, [7]);
     assert!(net.hosts[0].links.is_empty());
+}
+
+/// What passes at most until the last question has had its time.
+const SOON: u32 = PACE.silence + PACE.silence / 2;
+
+#[test]
+fn a_peer_that_dies_before_it_answers_is_given_up_soon() {
+    let mut net = Net::waiting(1, WEATHERS[0]);
+    net.silent[1] = true;
+    net.run(PACE.silence);
+    assert!(net.hosts[0].failed.is_empty());
+    net.run(SOON - PACE.silence);
+    assert_eq!(net.hosts[0].failed, [7]);
+}
+
+#[test]
+fn a_peer_that_lives_has_the_whole_time() {
+    let lossy = Weather {
+        lost: 10,
+        ..WEATHERS[2]
+    };
+    for weather in [WEATHERS[0], lossy] {
+        for seed in 0..50 {
+            let mut net = Net::waiting(seed, weather);
+            net.run(PACE.timeout);
+            assert!(net.hosts[0].failed.is_empty(), "seed {seed}");
+            net.run(SOON);
+            assert_eq!(net.hosts[0].failed, [7], "seed {seed}");
+        }
+        for seed in 0..50 {
+            let mut net = Net::waiting(seed, weather);
+            net.run(PACE.timeout / 2);
+            net.busy[1] = false;
+            net.run(SOON);
+            assert!(net.hosts[0].failed.is_empty(), "seed {seed}");
+            assert!(!net.hosts[0].links[&(true, 7)].waits(), "seed {seed}");
+        }
+    }
+}
+
+/// A process that is stopped answers nothing; for a while that is no death.
+#[test]
+fn a_peer_that_stands_still_for_a_while_is_not_given_up() {
+    for start in (0..200).step_by(7) {
+        let mut net = Net::waiting(start.into(), WEATHERS[0]);
+        net.run(start);
+        net.silent[1] = true;
+        net.run(PACE.silence - 2 * SPAN);
+        net.silent[1] = false;
+        net.run(PACE.silence);
+        assert!(net.hosts[0].failed.is_empty(), "stopped after {start}");
+    }
+}
+
+/// The longest time between two questions.
+const SPAN: u32 = PACE.silence / 8;
+
+/// An endpoint whose user looks seldom hears what came meanwhile before it judges.
+#[test]
+fn who_looks_seldom_gives_up_nobody_that_lives() {
+    for pause in [SPAN, PACE.silence / 2, 2 * PACE.silence] {
+        let mut net = Net::waiting(3, WEATHERS[0]);
+        while net.now.wrapping_add(51) < PACE.timeout - pause {
+            net.silent[0] = true;
+            let answers: Vec<_> = net.way.drain(..).collect();
+            net.run(pause);
+            net.silent[0] = false;
+            // What has come is with the device.
+            for (_, at, asked, nonce, kind) in answers {
+                net.arrive(at, asked, nonce, kind);
+            }
+            net.run(1);
+        }
+        assert!(net.hosts[0].failed.is_empty(), "{pause}");
+    }
 }
 
 /// An interface whose peer never confirms asks through the connection; without an answer its end goes.

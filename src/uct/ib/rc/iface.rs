@@ -3,13 +3,14 @@
 
 use super::chain::{Chain, DATA};
 use super::conn::{Conn, Depth, State};
-use super::connector::{self, Connector};
+use super::connector::Connector;
 use super::credits::{Credits, Limits};
+use super::datagrams;
 use super::ep::RcEp;
 use super::own::{self, OwnReceives};
 use super::poll::BATCH;
 use super::rx::Rx;
-use super::wire::{IFACE_LEN, decode_iface, encode_iface};
+use super::wire::{IFACE_LEN, decode_iface};
 use super::work::WorkPool;
 use crate::c::verbs::*;
 use crate::c::*;
@@ -155,12 +156,12 @@ impl RcIface {
             false => {
                 let conns = u32::try_from(settings.max_eps).unwrap_or(u32::MAX);
                 let rest = most(limits.max_cqe)
-                    .saturating_sub(2 * settings.sends + connector::COMPLETIONS);
+                    .saturating_sub(2 * settings.sends + datagrams::COMPLETIONS);
                 conns.saturating_mul(2 * own::BUFFERS).min(rest)
             }
         };
         // Requests of endpoints that were closed may still have completions: twice the number has room.
-        let room = receive_queue + 2 * settings.sends + connector::COMPLETIONS;
+        let room = receive_queue + 2 * settings.sends + datagrams::COMPLETIONS;
         if room > most(limits.max_cqe) {
             let cause = format!(
                 "a completion queue of {room} entries is more than the device has ({}): lower \
@@ -353,10 +354,10 @@ impl RcIface {
             });
             conns.len() as u32 - 1
         });
-        if slot >= connector::NO_SLOT {
+        if slot >= datagrams::NO_SLOT {
             ucs_error!(
                 "rc_verbs: an interface has at most {} endpoints",
-                connector::NO_SLOT
+                datagrams::NO_SLOT
             );
             return Err(Status::EXCEEDS_LIMIT);
         }
@@ -539,7 +540,7 @@ impl Iface for RcIface {
     }
 
     fn iface_address(face: &Face) -> Result<Vec<u8>> {
-        Ok(encode_iface(RcIface::connector(face)?.number()).to_vec())
+        Ok(RcIface::connector(face)?.address().encode().to_vec())
     }
 
     fn is_reachable(

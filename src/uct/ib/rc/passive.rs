@@ -96,6 +96,7 @@ impl RcIface {
             handshake: Handshake::of_interface(now),
             nonce: message.nonce,
             way,
+            liveness: None,
             peer: message.from.queue_pair,
             request: Some(key),
             identity: identity::of(&key.device, key.sender),

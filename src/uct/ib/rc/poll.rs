@@ -1,7 +1,7 @@
 //! Polling: completions become deliveries and ends of operations, grants leave, pending requests are served.
 
 use super::conn::{Conn, Signal, State};
-use super::connector::Connector;
+use super::datagrams;
 use super::iface::{
     Face, GENERATION_SHIFT, GENERATIONS, NO_PAIR, RcIface, SLOT_BITS, SLOT_SHIFT, Slot, TAG,
 };
@@ -159,7 +159,7 @@ impl RcIface {
                     None => RcIface::sent(face, completion),
                 }
             }
-            None if Connector::is_ours(id) => RcIface::sent_datagram(face, completion),
+            None if datagrams::is_ours(id) => RcIface::sent_datagram(face, completion),
             None => {}
         }
     }
@@ -184,7 +184,7 @@ impl RcIface {
             if let Some(conn) = face.conn_of(id) {
                 conn.complete_failed(face, id, completion.status);
                 RcIface::note_failed(face, &conn);
-            } else if Connector::is_ours(id) {
+            } else if datagrams::is_ours(id) {
                 RcIface::sent_datagram(face, completion);
             }
             return;

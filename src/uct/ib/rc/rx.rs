@@ -5,7 +5,7 @@
 //! polls bring as many as they can take, for half of the buffers on end, their number is doubled, up to
 //! `UCX_RC_VERBS_RX_QUEUE_LEN`.
 
-use super::connector::Connector;
+use super::datagrams;
 use super::iface::{Face, RcIface};
 use crate::c::verbs::{IBV_WC_SUCCESS, ibv_recv_wr, ibv_wc};
 use crate::sys::verbs::{QueuePair, ReceiveQueue};
@@ -247,7 +247,7 @@ impl Rx {
 
     /// A receive has failed; `false`: its buffer is not one of these.
     pub fn discard(&self, wr_id: u64) -> bool {
-        if Connector::is_datagram(wr_id) {
+        if datagrams::is_datagram(wr_id) {
             return false;
         }
         // SAFETY: all that the interface posts but datagrams are of `requests`.
@@ -261,7 +261,7 @@ impl Rx {
         while let Some(first) = completions.as_slice().first() {
             if face.base.internal.recv_paused.get()
                 || first.status != IBV_WC_SUCCESS
-                || !Connector::is_message(first.wr_id)
+                || !datagrams::is_message(first.wr_id)
             {
                 break;
             }

@@ -6,10 +6,11 @@
 
 use crate::uct::ib::wire::{
     DEVICE_LEN, DeviceAddr, EP_LEN, EpAddr, NUMBER_LIMIT, PAIR_LEN, decode_pair, encode_pair,
+    pair_check,
 };
 
 /// The first byte of addresses and datagrams: changes with their formats.
-const FORMAT: u8 = 0xc1;
+const FORMAT: u8 = 0xc2;
 
 /// Bytes of an interface address.
 pub const IFACE_LEN: usize = PAIR_LEN;
@@ -22,13 +23,51 @@ const EP_AT: usize = 16;
 const DEVICE_AT: usize = EP_AT + EP_LEN;
 const PAD_AT: usize = DEVICE_AT + DEVICE_LEN;
 
-/// An interface address: its connection queue pair.
-pub fn encode_iface(queue_pair: u32) -> [u8; IFACE_LEN] {
-    encode_pair(FORMAT, queue_pair)
+/// An interface address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IfaceAddr {
+    /// The connection queue pair.
+    pub queue_pair: u32,
+    /// The one that answers whether the process lives; 0: none.
+    pub liveness: u32,
 }
 
+impl IfaceAddr {
+    /// The second number stands where the format of one has zeros.
+    pub fn encode(&self) -> [u8; IFACE_LEN] {
+        let mut out = encode_pair(FORMAT, self.queue_pair);
+        let [low, middle, high, _] = self.liveness.to_le_bytes();
+        out[1] ^= pair_check(self.liveness) ^ pair_check(0);
+        (out[2], out[3], out[7]) = (low, middle, high);
+        out
+    }
+
+    pub fn decode(bytes: &[u8; IFACE_LEN]) -> Option<IfaceAddr> {
+        let mut one = *bytes;
+        let [low, middle, high] = [2, 3, 7].map(|at| core::mem::take(&mut one[at]));
+        let liveness = u32::from_le_bytes([low, middle, high, 0]);
+        one[1] ^= pair_check(liveness) ^ pair_check(0);
+        let queue_pair = decode_pair(FORMAT, &one)?;
+        Some(IfaceAddr {
+            queue_pair,
+            liveness,
+        })
+    }
+}
+
+/// An address without the second number.
+pub fn encode_iface(queue_pair: u32) -> [u8; IFACE_LEN] {
+    let liveness = 0;
+    IfaceAddr {
+        queue_pair,
+        liveness,
+    }
+    .encode()
+}
+
+/// The connection queue pair of an address.
 pub fn decode_iface(bytes: &[u8; IFACE_LEN]) -> Option<u32> {
-    decode_pair(FORMAT, bytes)
+    IfaceAddr::decode(bytes).map(|address| address.queue_pair)
 }
 
 /// What a datagram is for.
@@ -44,15 +83,21 @@ pub enum Kind {
     Close,
     /// It has failed.
     Reset,
+    /// Who waits for a reply asks whether the peer's process lives.
+    Ask,
+    /// It does.
+    Alive,
 }
 
 impl Kind {
-    const ALL: [Kind; 5] = [
+    const ALL: [Kind; 7] = [
         Kind::Request,
         Kind::Reply,
         Kind::Confirm,
         Kind::Close,
         Kind::Reset,
+        Kind::Ask,
+        Kind::Alive,
     ];
 
     fn code(self) -> u8 {
@@ -62,6 +107,8 @@ impl Kind {
             Kind::Confirm => 3,
             Kind::Close => 4,
             Kind::Reset => 5,
+            Kind::Ask => 6,
+            Kind::Alive => 7,
         }
     }
 }
@@ -70,7 +117,7 @@ impl Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
     pub kind: Kind,
-    /// The receiver's queue pair of the connection; 0 in a request.
+    /// The receiver's queue pair of the connection; 0 while it is not known: in a request, or a question.
     pub to: u32,
     /// Chosen by who asked; tells this connection from others of the same queue pairs.
     pub nonce: u64,
@@ -98,9 +145,9 @@ impl Message {
         };
         let kind = Kind::ALL.into_iter().find(|kind| kind.code() == *code)?;
         let to = u32::from_le_bytes(*bytes[4..].first_chunk()?);
-        let is_request = kind == Kind::Request;
+        let is_first = matches!(kind, Kind::Request | Kind::Ask);
         let padded = bytes[PAD_AT..].iter().all(|byte| *byte == 0);
-        if to >= NUMBER_LIMIT || (to == 0) != is_request || !padded {
+        if to >= NUMBER_LIMIT || (to == 0) != is_first || !padded {
             return None;
         }
         Some(Message {
@@ -121,7 +168,10 @@ mod tests {
     fn message(kind: Kind) -> Message {
         Message {
             kind,
-            to: if kind == Kind::Request { 0 } else { 0xabcdef },
+            to: match kind {
+                Kind::Request | Kind::Ask => 0,
+                _ => 0xabcdef,
+            },
             nonce: 0x1122_3344_5566_7788,
             from: EpAddr {
                 queue_pair: 0x123456,
@@ -145,6 +195,21 @@ mod tests {
             assert_eq!(Message::decode(&message.encode()), Some(message));
         }
         assert_eq!(decode_iface(&encode_iface(0xabcdef)), Some(0xabcdef));
+        for liveness in [0, 1, 0x123456, NUMBER_LIMIT - 1] {
+            let queue_pair = 0xfedcba;
+            let address = IfaceAddr {
+                queue_pair,
+                liveness,
+            };
+            let bytes = address.encode();
+            assert_eq!(IfaceAddr::decode(&bytes), Some(address));
+            assert_eq!(decode_iface(&bytes), Some(queue_pair));
+            for at in 0..IFACE_LEN {
+                let mut bad = bytes;
+                bad[at] ^= 1;
+                assert_eq!(IfaceAddr::decode(&bad), None, "byte {at}");
+            }
+        }
     }
 
     #[test]
