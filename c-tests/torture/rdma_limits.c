@@ -1,12 +1,12 @@
-/* Registrations that are refused for their length, by a limit that is another at any moment: messages, streams, puts and
- * gets arrive whole, by the device or copied, and when the limit is gone the device reads user memory again. Two contexts of
- * one process, which the stand-in for libibverbs connects. */
+/* Registrations that are refused for their length or for the bytes of all, by limits that are others at any moment: messages,
+ * streams, puts and gets arrive whole, by the device or copied, and when the limit is gone the device reads user memory
+ * again. Two contexts of one process, which the stand-in for libibverbs connects. */
 /* env: UCX_TLS=rc_verbs UCX_RCACHE_MAX_SIZE=4m UCX_LOG_LEVEL=error UCX_WARN_UNUSED_ENV_VARS=n */
 #include "peers.h"
 #include "torture.h"
 #include "verbs/stand_in.h"
 
-enum { LONGEST = 1 << 20, AT_ONCE = 8, FEATURES = ALL_FEATURES | UCP_FEATURE_STREAM };
+enum { LONGEST = 1 << 20, COPIED = 4000, AT_ONCE = 8, FEATURES = ALL_FEATURES | UCP_FEATURE_STREAM };
 
 static const ucp_request_param_t none;
 static side_t sides[2];
@@ -18,12 +18,13 @@ static ucs_status_t wait_for(ucs_status_ptr_t request)
     return side_wait(&sides[0], &sides[1], request);
 }
 
-/* The library's own buffers are registered in shorter pieces. */
+/* The library's own buffers are registered in shorter pieces. At times there are no more than it has, or a few. */
 static void limit(void)
 {
     static const long most[] = {270000, 400000, 700000, 0};
 
     *setting("max_reg") = most[number() % 4];
+    *setting("max_pinned") = number() % 2 ? *setting("pinned") + (long)(number() % 4) * 200000 : 0;
 }
 
 static size_t any_length(void)
@@ -31,17 +32,17 @@ static size_t any_length(void)
     return number() % 3 == 0 ? number() % 9000 : number() % LONGEST;
 }
 
-static void messages(unsigned n)
+static void messages(unsigned n, int limited)
 {
     ucs_status_ptr_t sent[AT_ONCE], received[AT_ONCE];
     size_t lengths[AT_ONCE];
     unsigned i, way[AT_ONCE];
 
     for (i = 0; i < n; ++i) {
-        if (number() % 2) {
+        if (limited && (number() % 2)) {
             limit();
         }
-        lengths[i] = any_length();
+        lengths[i] = limited ? any_length() : COPIED;
         way[i] = number() % 2;
         fill(from[i], lengths[i], i + 1);
         memset(to[i], 0, lengths[i]);
@@ -120,8 +121,10 @@ int main(void)
     for (i = 0; i < 2; ++i) {
         eps[i] = side_connect(&sides[i], sides[!i].address);
     }
-    /* The receive buffers of both are there. */
-    messages(AT_ONCE);
+    /* Both have some buffers to receive into and to copy from. */
+    for (i = 0; i < 100; ++i) {
+        messages(1, 0);
+    }
     for (round = 0; round < count; ++round) {
         limit();
         switch (number() % 4) {
@@ -132,10 +135,10 @@ int main(void)
             stream();
             break;
         default:
-            messages(1 + number() % AT_ONCE);
+            messages(1 + number() % AT_ONCE, 1);
         }
     }
-    *setting("max_reg") = 0;
+    *setting("max_reg") = *setting("max_pinned") = 0;
     reads = *setting("reads");
     CHECK_OK(wait_for(ucp_tag_send_nbx(eps[0], from[0], 8, 1, &none)));
     CHECK_OK(wait_for(ucp_tag_recv_nbx(sides[1].worker, to[0], 8, 1, -1, &none)));

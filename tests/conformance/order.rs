@@ -59,8 +59,8 @@ pub fn messages_of_an_endpoint_stay_in_order(tl: &Tl) {
 
 /// A pending request that sends its number.
 #[repr(C)]
-struct Request {
-    base: uct_pending_req_t,
+pub struct Request {
+    pub base: uct_pending_req_t,
     ep: uct_ep_h,
     which: usize,
     seq: usize,
@@ -98,7 +98,12 @@ fn fill(pair: &Pair, ep: &Ep, data: &[u8]) -> bool {
     false
 }
 
-fn request(ep: &Ep, which: usize, seq: usize, log: &RefCell<Vec<(usize, usize)>>) -> Box<Request> {
+pub fn request(
+    ep: &Ep,
+    which: usize,
+    seq: usize,
+    log: &RefCell<Vec<(usize, usize)>>,
+) -> Box<Request> {
     Box::new(Request {
         base: uct_pending_req_t {
             func: Some(serve),

@@ -1,9 +1,10 @@
 //! What is particular to RDMA transports: addresses of endpoints, peers that are gone.
 
-use crate::datagrams::setting;
+use crate::datagrams::{UD, setting};
 use crate::endpoint::{Comp, Ep};
-use crate::pair::{connect_eps, connect_to_ep, ep_address};
-use crate::side::{Options, PATIENCE, Security, Side, Tl, torture, watched};
+use crate::order::request;
+use crate::pair::{Pair, connect_eps, connect_to_ep, ep_address};
+use crate::side::{Options, PATIENCE, Security, Side, Tl, pattern, torture, watched};
 use crate::test_rng::TestRng;
 use ferrucx::abi::uct::{ep, iface, md};
 use ferrucx::c::verbs::*;
@@ -13,6 +14,7 @@ use ferrucx::sys::verbs::{
 };
 use ferrucx::ucs::topo;
 use ferrucx::uct::ib::wire::{DeviceAddr, EpAddr, Link};
+use std::cell::RefCell;
 use std::ptr::{null, null_mut};
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
@@ -671,6 +673,73 @@ fn a_registration_that_fails_is_a_status() {
         };
         assert_eq!([register(), register()], [UCS_ERR_NO_MEMORY, UCS_OK]);
     });
+}
+
+/// Where no more memory can be registered for copies (`set_limit(true)`), those in use are waited for.
+fn requests_wait_for_copies(tl: &Tl, set_limit: impl Fn(bool)) {
+    let pair = Pair::new(tl);
+    let data = pattern(pair.a().attr.cap.am.max_bcopy, 5);
+    let eps: Vec<Ep> = (0..8)
+        .map(|_| pair.a().connect(&pair.b().address()))
+        .collect();
+    for ep in &eps {
+        assert_eq!(pair.insist(|| ep.am_bcopy(1, &data)), data.len() as isize);
+    }
+    pair.until(|| pair.b().inbox.messages.borrow().len() == eps.len());
+    set_limit(true);
+    let mut sent = eps.len();
+    for ep in &eps {
+        loop {
+            match ep.am_bcopy(1, &data) {
+                n if n == data.len() as isize => sent += 1,
+                n => {
+                    assert_eq!(n, UCS_ERR_NO_RESOURCE as isize);
+                    break;
+                }
+            }
+        }
+    }
+    // A quarter of a megabyte of copies, and no windows' full.
+    assert!((16..100).contains(&sent), "{sent}");
+    let log = RefCell::new(Vec::new());
+    let mut requests = Vec::new();
+    for (which, ep) in eps.iter().enumerate() {
+        let mut r = request(ep, which, 0, &log);
+        assert_eq!(unsafe { ep.pending_add(&mut r.base) }, UCS_OK);
+        requests.push(r);
+    }
+    pair.until(|| log.borrow().len() == eps.len());
+    pair.until(|| pair.b().inbox.messages.borrow().len() == sent + eps.len());
+    // More than there is room for at a time.
+    for ep in eps.iter().cycle().take(200) {
+        assert_eq!(pair.insist(|| ep.am_bcopy(1, &data)), data.len() as isize);
+        sent += 1;
+    }
+    pair.until(|| pair.b().inbox.messages.borrow().len() == sent + eps.len());
+    set_limit(false);
+}
+
+/// What the stand-in has pinned is the limit.
+#[test]
+#[ignore = "limits the memory of the whole process: run by tests/verbs"]
+fn copies_are_waited_for_where_no_more_can_be_registered() {
+    // Loads the stand-in.
+    let _first = Side::open(&RC, Options::default());
+    for tl in [&RC, &UD] {
+        watched(|| {
+            let pinned = pinned_now();
+            requests_wait_for_copies(tl, |limited| {
+                let most = if limited { pinned_now() } else { 0 };
+                setting(c"max_pinned").store(most, Ordering::Relaxed);
+            });
+            assert!(setting(c"refused").load(Ordering::Relaxed) > 0);
+            assert_eq!(pinned_now(), pinned);
+        });
+    }
+}
+
+fn pinned_now() -> i64 {
+    setting(c"pinned").load(Ordering::Relaxed)
 }
 
 /// Receive buffers that cannot be registered at first (`FAKE_VERBS=fail_reg=1`) are posted later; a queue pair that cannot

@@ -13,6 +13,7 @@
  *   sge=N          most scatter-gather entries of a queue pair (default 8)
  *   fail_reg=N     the Nth registration fails with ENOMEM
  *   max_reg=N      registrations of more than N bytes fail with ENOMEM
+ *   max_pinned=N   registrations by which more than N bytes would be pinned fail with ENOMEM
  *   fail_qp=N      the Nth queue pair cannot be created (ENOMEM)
  *   send_err=N     the Nth work request completes with a retry error, its queue pair goes to the error state
  *   refuse=N       the Nth work request is refused by post_send (ENOMEM)
@@ -134,7 +135,7 @@ static long ethernet, max_inline = 256, max_sge = 8, fail_reg, fail_qp, send_err
 static long only_gid = -1, drop, twice, late, seed = 1, max_reg, n_refused;
 static long n_reg, n_qp, n_send, n_read, n_write, read_err, n_live, refuse, n_posted, n_atomic, last_read, stall;
 static long n_devices = 1, speed = 32, third_speed = 32, only, n_data[MAX_DEVICES];
-static long event_kind, event_at, has_srq = 1, odp, n_advised, n_wanted;
+static long max_pinned, event_kind, event_at, has_srq = 1, odp, n_advised, n_wanted;
 static long report, n_doorbell, n_signalled, n_pinned, n_heap, waiting;
 static struct datagram *delayed;
 
@@ -149,7 +150,7 @@ long *fake_verbs_setting(const char *text)
         {"eth", &ethernet}, {"inline", &max_inline}, {"sge", &max_sge}, {"fail_reg", &fail_reg}, {"fail_qp", &fail_qp},
         {"send_err", &send_err}, {"fatal", &fatal}, {"atomics", &atomics}, {"port", &port_state},
         {"gid", &only_gid}, {"drop", &drop}, {"double", &twice}, {"late", &late}, {"seed", &seed},
-        {"max_reg", &max_reg}, {"refused", &n_refused}, {"refuse", &refuse}, {"event", &event_kind}, {"srq", &has_srq}, {"odp", &odp}, {"advised", &n_advised}, {"wanted", &n_wanted}, {"at", &event_at}, {"reg", &n_reg}, {"sent", &n_send},
+        {"max_reg", &max_reg}, {"max_pinned", &max_pinned}, {"refused", &n_refused}, {"refuse", &refuse}, {"event", &event_kind}, {"srq", &has_srq}, {"odp", &odp}, {"advised", &n_advised}, {"wanted", &n_wanted}, {"at", &event_at}, {"reg", &n_reg}, {"sent", &n_send},
         {"live", &n_live}, {"reads", &n_read}, {"last_read", &last_read}, {"stall", &stall}, {"waiting", &waiting}, {"amos", &n_atomic}, {"writes", &n_write}, {"read_err", &read_err},
         {"devices", &n_devices}, {"only", &only}, {"speed", &speed}, {"third", &third_speed}, {"data0", &n_data[0]}, {"data1", &n_data[1]}, {"data2", &n_data[2]}, {"report", &report}, {"pinned", &n_pinned}, {"heap", &n_heap},
     };
@@ -215,7 +216,8 @@ struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *address, size_t length, int a
     unsigned tried;
     pthread_mutex_lock(&lock);
     if (++n_reg != fail_reg && (odp || !(access & IBV_ACCESS_ON_DEMAND)) &&
-        (!max_reg || length <= (size_t)max_reg || !breaks(pd->context))) {
+        (!max_reg || length <= (size_t)max_reg || !breaks(pd->context)) &&
+        (!max_pinned || (access & IBV_ACCESS_ON_DEMAND) || n_pinned + (long)length <= max_pinned)) {
         for (tried = 0; tried < MAX_REGIONS && regions[next_region].mr; tried++) next_region = next_region % (MAX_REGIONS - 1) + 1;
         if (tried < MAX_REGIONS && (mr = calloc(1, sizeof *mr))) {
             struct region *region = &regions[next_region];

@@ -13,8 +13,10 @@ use core::alloc::Layout;
 use core::cell::{Cell, RefCell};
 use core::ffi::c_void;
 use core::ptr::NonNull;
+use core::time::Duration;
 use std::any::Any;
 use std::rc::Rc;
+use std::time::Instant;
 
 /// The default alignment of the payload.
 const MIN_ALIGN: usize = 16;
@@ -56,7 +58,12 @@ struct Registered {
     /// Descriptors of a chunk.
     count: usize,
     chunks: RefCell<Vec<Chunk>>,
+    /// When the last registration was refused.
+    refused: Cell<Option<(Instant, Status)>>,
 }
+
+/// So long nothing is asked for after a registration was refused: who waits for memory asks with each progress.
+const REST: Duration = Duration::from_millis(10);
 
 struct Pool {
     /// The descriptor that was given back last; each names the one before.
@@ -138,6 +145,7 @@ impl DescPool {
             register,
             count: (chunk / (capacity + headroom).max(1)).max(1),
             chunks: RefCell::new(Vec::new()),
+            refused: Cell::new(None),
         };
         DescPool::make(
             capacity,
@@ -175,6 +183,12 @@ impl DescPool {
     /// Payload bytes of each descriptor.
     pub fn capacity(&self) -> usize {
         self.0.capacity
+    }
+
+    /// How many descriptors a pool of registered memory has made.
+    pub fn made(&self) -> usize {
+        let registered = self.0.registered.as_ref();
+        registered.map_or(0, |r| r.count * r.chunks.borrow().len())
     }
 
     /// A free descriptor, warm if there is one.
@@ -246,6 +260,11 @@ impl DescPool {
         let Some(registered) = &self.0.registered else {
             return Err(Status::UNSUPPORTED);
         };
+        if let Some((at, status)) = registered.refused.get()
+            && at.elapsed() < REST
+        {
+            return Err(status);
+        }
         let step = self.0.layout.pad_to_align().size();
         let layout = Layout::from_size_align(step * registered.count, PAGE)
             .map_err(|_| Status::NO_MEMORY)?;
@@ -257,7 +276,8 @@ impl DescPool {
             layout,
             registration: None,
         };
-        let (key, registration) = (registered.register)(memory.as_ptr(), layout.size())?;
+        let (key, registration) = (registered.register)(memory.as_ptr(), layout.size())
+            .inspect_err(|status| registered.refused.set(Some((Instant::now(), *status))))?;
         chunk.registration = Some(registration);
         registered.chunks.borrow_mut().push(chunk);
         for i in (0..registered.count).rev() {

@@ -12,6 +12,7 @@ use crate::c::verbs::{IBV_ATOMIC_NONE, ibv_device_attr};
 use crate::c::*;
 use crate::sys::verbs::{self, Access, Device, Region};
 use crate::ucs::config::{AUTO, Config, Table, Ternary, var};
+use crate::ucs::sync::{AtomicBool, Ordering};
 use crate::ucs::{Failure, Result, Status, topo};
 use crate::uct::api::{
     Component, Device as TlDevice, Md, MdAttr, PackedKey, Transport, UnpackedKey, Unusable,
@@ -41,6 +42,8 @@ pub struct Domain {
     gid_index: Option<usize>,
     /// The subnet of the InfiniBand ports that are used.
     subnet: Option<[u8; 8]>,
+    /// It was logged that memory of the library's own was not registered.
+    refusal_told: AtomicBool,
 }
 
 struct IbMd {
@@ -143,6 +146,7 @@ impl Component for IbComponent {
                 gid_index: Some(config.ulong(var!(config::MD, "GID_INDEX")))
                     .filter(|&index| index != AUTO),
                 subnet,
+                refusal_told: AtomicBool::new(false),
             }),
             reg_cost: (
                 config.time(var!(config::MD, "MEM_REG_OVERHEAD")),
@@ -202,20 +206,34 @@ impl Domain {
             local_write: true,
             ..Access::default()
         };
-        let region = self.register(at as usize, len, access)?;
+        let region = self
+            .device
+            .register(at as usize, len, access)
+            .map_err(|e| {
+                // Who needs it asks again.
+                if !self.refusal_told.swap(true, Ordering::Relaxed) {
+                    ucs_error!("{}; this is logged once", self.refusal(len, &e));
+                }
+                Status::from(e)
+            })?;
         Ok((region.local_key(), Box::new(region)))
     }
 
     fn register(&self, at: usize, len: usize, access: Access) -> Result<Region> {
         self.device.register(at, len, access).map_err(|e| {
-            let limit = crate::sys::mem::locked_limit();
-            ucs_error!(
-                "{}: {len} bytes cannot be registered: {e}; the limit of locked memory is {} (ulimit -l)",
-                self.name,
-                limit.map_or_else(|| "infinite".to_owned(), |bytes| format!("{bytes} bytes"))
-            );
+            ucs_error!("{}", self.refusal(len, &e));
             Status::from(e)
         })
+    }
+
+    /// Why memory is not registered.
+    fn refusal(&self, len: usize, e: &std::io::Error) -> String {
+        let limit = crate::sys::mem::locked_limit();
+        let limit = limit.map_or_else(|| "infinite".to_owned(), |bytes| format!("{bytes} bytes"));
+        format!(
+            "{}: {len} bytes cannot be registered: {e}; the limit of locked memory is {limit} (ulimit -l)",
+            self.name
+        )
     }
 }
 

@@ -169,7 +169,7 @@ impl RcEp {
         let face = ep.face();
         let send = || {
             ep.conn.ready_for_message(face)?;
-            let copy = face.works.copy()?;
+            let copy = RcIface::copy(face)?;
             // SAFETY: there is room for `max_bcopy` bytes.
             let len = unsafe { pack.pack_into(copy.at().wrapping_add(COPY_OFFSET)) };
             RcEp::send_copy(ep, id, copy, len)
@@ -184,7 +184,7 @@ impl RcEp {
         let face = ep.face();
         let slot = face.chain.take_packed();
         let send = || {
-            let copy = face.works.copy()?;
+            let copy = RcIface::copy(face)?;
             let to = copy.at().wrapping_add(COPY_OFFSET);
             // What is too long is refused, and not read.
             let count = len.min(face.max_bcopy());
@@ -251,7 +251,7 @@ impl RcEp {
             return Err(Status::INVALID_PARAM);
         }
         ep.conn.ready_for_message(face)?;
-        let copy = face.works.copy()?;
+        let copy = RcIface::copy(face)?;
         let start = copy.at();
         let credits = ep.conn.credits.take();
         // SAFETY: the copy has room for both headers.
@@ -318,7 +318,7 @@ impl RcEp {
         if !face.chain.is_open(&ep.conn) {
             ep.conn.ready(face)?;
         }
-        let copy = face.works.copy()?;
+        let copy = RcIface::copy(face)?;
         let at = copy.at();
         // SAFETY: there is room for `max_bcopy` bytes, which is a segment.
         let len = unsafe { pack.pack_into(at) };
@@ -477,7 +477,7 @@ impl RcEp {
             return Err(Status::INVALID_PARAM);
         }
         conn.ready(face)?;
-        let copy = face.works.copy()?;
+        let copy = RcIface::copy(face)?;
         if len == 0 {
             // SAFETY: no byte is read.
             unsafe { unpack.unpack_from(copy.at(), 0) };
@@ -531,7 +531,7 @@ impl RcEp {
     ) -> Result<Posted> {
         let face = ep.face();
         ep.conn.ready_for_two(face)?;
-        let copy = face.works.copy()?;
+        let copy = RcIface::copy(face)?;
         if RcEp::get_zcopy(ep, iov, remote, rkey, Completion::NONE)? == Posted::Done {
             return Ok(Posted::Done);
         }
@@ -567,7 +567,7 @@ impl RcEp {
         let face = ep.face();
         RcEp::check_atomic(face, remote)?;
         ep.conn.ready(face)?;
-        let (scrap, key) = face.scrap()?;
+        let (scrap, key) = RcIface::scrap(face)?;
         // SAFETY: nobody else uses it until it is posted.
         let parts = unsafe { face.request.parts() };
         parts.one(ops::entry(scrap, size_of::<u64>(), key));
@@ -590,7 +590,7 @@ impl RcEp {
         let (face, conn) = (ep.face(), &*ep.conn);
         RcEp::check_atomic(face, remote)?;
         conn.ready(face)?;
-        let copy = face.works.copy()?;
+        let copy = RcIface::copy(face)?;
         // SAFETY: nobody else uses it until it is posted.
         let parts = unsafe { face.request.parts() };
         parts.one(ops::entry(copy.at(), size_of::<u64>(), copy.key()));
@@ -603,11 +603,13 @@ impl RcEp {
     }
 
     pub fn pending_add(ep: &Ep, req: WaitingRequest) -> Result<()> {
-        let waits = ep.conn.ready_for_message(ep.face()) == Err(Status::NO_RESOURCE);
+        let face = ep.face();
+        let waits =
+            face.works.is_short() || ep.conn.ready_for_message(face) == Err(Status::NO_RESOURCE);
         if !waits && ep.conn.pending.is_empty() {
             return Err(Status::BUSY);
         }
-        ep.face().pending.add(&ep.conn.pending, req);
+        face.pending.add(&ep.conn.pending, req);
         Ok(())
     }
 

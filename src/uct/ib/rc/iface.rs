@@ -11,7 +11,7 @@ use super::own::{self, OwnReceives};
 use super::poll::BATCH;
 use super::rx::Rx;
 use super::wire::{IFACE_LEN, decode_iface};
-use super::work::WorkPool;
+use super::work::{WithCopy, WorkPool};
 use crate::c::verbs::*;
 use crate::c::*;
 use crate::sys::epoll::Epoll;
@@ -417,15 +417,36 @@ impl RcIface {
         }
     }
 
+    /// A copy. `NO_RESOURCE`: later.
+    #[inline(always)]
+    pub fn copy(face: &Face) -> Result<WithCopy<'_>> {
+        match face.works.copy_now() {
+            Some(copy) => Ok(copy),
+            None => RcIface::more_copies(face),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn more_copies(face: &Face) -> Result<WithCopy<'_>> {
+        let more = face.works.grow_copies();
+        if more.is_err() {
+            // Those in use come back with completions, which not every request asks for. One without room for another
+            // request has one coming.
+            let _ = RcIface::flush_all(face);
+        }
+        more
+    }
+
     /// A buffer for words that nobody asked for: its address and key.
-    pub fn scrap(&self) -> Result<(*const u8, u32)> {
-        if let Some(scrap) = self.scrap.get() {
+    pub fn scrap(face: &Face) -> Result<(*const u8, u32)> {
+        if let Some(scrap) = face.scrap.get() {
             return Ok(*scrap);
         }
-        let copy = self.works.copy()?;
+        let copy = RcIface::copy(face)?;
         let scrap = (copy.at().cast_const(), copy.key());
         copy.keep();
-        Ok(*self.scrap.get_or_init(|| scrap))
+        Ok(*face.scrap.get_or_init(|| scrap))
     }
 
     /// The event descriptor: completions, handshakes, or a failure.
@@ -449,12 +470,19 @@ impl RcIface {
     fn flush_all(face: &Face) -> Result<bool> {
         let all: Vec<Rc<Conn>> = face.by_pair.borrow().values().map(Rc::clone).collect();
         let mut busy = false;
+        let mut refused = None;
         for conn in all {
             if conn.state() == State::Connected && !conn.is_passive {
-                busy |= conn.flush(face, Completion::NONE)?;
+                match conn.flush(face, Completion::NONE) {
+                    Ok(under_way) => busy |= under_way,
+                    Err(status) => refused = Some(status),
+                }
             }
         }
-        Ok(busy)
+        match refused {
+            Some(status) => Err(status),
+            None => Ok(busy),
+        }
     }
 }
 

@@ -112,6 +112,10 @@ pub struct WorkPool {
     all: RefCell<Vec<Box<[UnsafeCell<Node>]>>>,
     /// Of nodes with a copy, which stay until it goes.
     memory: DescPool,
+    /// Copies that do not come back.
+    kept: Cell<usize>,
+    /// No more could be registered at the last try.
+    short: Cell<bool>,
 }
 
 /// Work that is in no list: it has to be added to one.
@@ -134,6 +138,8 @@ impl WorkPool {
             with_copy: Free::default(),
             all: RefCell::default(),
             memory,
+            kept: Cell::new(0),
+            short: Cell::new(false),
         }
     }
 
@@ -148,15 +154,6 @@ impl WorkPool {
     #[inline(always)]
     pub fn tell_now(&self, comp: Completion) -> Option<Work> {
         Some(Work::new(self.bare.pop()?, End::Nothing, comp))
-    }
-
-    /// A copy. The error is that of its registration.
-    #[inline]
-    pub fn copy(&self) -> Result<WithCopy<'_>> {
-        match self.copy_now() {
-            Some(copy) => Ok(copy),
-            None => self.grow_copies(),
-        }
     }
 
     /// A copy, if there is a free one.
@@ -188,10 +185,17 @@ impl WorkPool {
         first
     }
 
-    #[cold]
-    #[inline(never)]
-    fn grow_copies(&self) -> Result<WithCopy<'_>> {
-        let desc = self.memory.get_registered()?;
+    /// Whether a copy would have to be waited for.
+    pub fn is_short(&self) -> bool {
+        self.short.get() && self.with_copy.0.get().is_none()
+    }
+
+    /// One more copy. `NO_RESOURCE`: there is no memory for one, but others come back; else the error of its registration.
+    pub fn grow_copies(&self) -> Result<WithCopy<'_>> {
+        let there = self.memory.made() > self.kept.get();
+        let desc = self.memory.get_registered();
+        self.short.set(desc.is_err());
+        let desc = desc.map_err(|e| if there { Status::NO_RESOURCE } else { e })?;
         let at: *mut Node = desc.payload().cast();
         // SAFETY: a payload is aligned to 16 and begins with `LEAD` bytes for a node; nobody else has it.
         unsafe { at.write(Node::new(desc.key())) };
@@ -226,6 +230,7 @@ impl<'a> WithCopy<'a> {
 
     /// It goes with its pool.
     pub fn keep(self) {
+        self.pool.kept.set(self.pool.kept.get() + 1);
         core::mem::forget(self);
     }
 }

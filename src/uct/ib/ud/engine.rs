@@ -139,6 +139,7 @@ pub struct Outgoing<'a> {
     pub sender: &'a mut Sender,
     limits: &'a Limits,
     now: u32,
+    round: &'a u32,
     active: &'a mut Vec<ConnId>,
 }
 
@@ -148,8 +149,19 @@ impl Outgoing<'_> {
     pub fn buffer(&mut self, pool: &DescPool) -> Result<Buffer> {
         match self.conn.tx.place().take_buffer() {
             Some(buffer) => Ok(buffer),
-            None => self.sender.buffer(pool),
+            None => (self.sender.buffer(pool)).map_err(|e| self.without_buffer(pool, e)),
         }
+    }
+
+    /// No buffer can be registered; those in use come back.
+    #[cold]
+    fn without_buffer(&mut self, pool: &DescPool, e: Status) -> Status {
+        if pool.made() == 0 {
+            return e;
+        }
+        self.conn.refused = *self.round;
+        self.conn.tx.stop_run();
+        Status::NO_RESOURCE
     }
 
     /// Sends a packet.
@@ -236,6 +248,7 @@ impl Engine {
             sender: &mut self.sender,
             limits: &self.settings.limits,
             now: self.now,
+            round: &self.round,
             active: &mut self.active,
         })
     }
