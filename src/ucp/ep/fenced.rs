@@ -31,6 +31,12 @@ impl Fenced {
         self.0.set(self.0.get() & !FENCED | u8::from(fenced));
     }
 
+    /// Whether a fence still counts.
+    #[inline]
+    pub fn is_any(&self) -> bool {
+        self.0.get() & (FENCED | IN_ORDER) != 0
+    }
+
     /// Whether accesses go by the message lane alone.
     pub fn is_in_order(&self) -> bool {
         self.0.get() & IN_ORDER != 0

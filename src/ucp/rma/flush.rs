@@ -129,11 +129,8 @@ pub fn finish(ep: &Ep, req: Req) {
     });
     let Some((close, fenced)) = state else { return };
     let result = ep.flush_result(ep.usable().and(fenced));
-    if ep.fenced.get() && !ep.has_accesses_under_way() {
-        ep.fenced.set(false);
-    }
-    if !ep.wrote.get() {
-        ep.fenced.set_in_order(false);
+    if ep.fenced.is_any() {
+        settle_fence(ep);
     }
     let waits = close && result.is_ok() && (ep.hooks().awaits_disconnect)(ep, req);
     if close {
@@ -141,6 +138,17 @@ pub fn finish(ep: &Ep, req: Req) {
     }
     if !waits {
         req.complete(result);
+    }
+}
+
+/// What was posted before a fence may have ended.
+#[cold]
+fn settle_fence(ep: &Ep) {
+    if !ep.has_accesses_under_way() {
+        ep.fenced.set(false);
+    }
+    if !ep.wrote.get() {
+        ep.fenced.set_in_order(false);
     }
 }
 
