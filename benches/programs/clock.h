@@ -18,19 +18,38 @@ static inline double now_us(void)
     return t.tv_sec * 1e6 + t.tv_nsec * 1e-3;
 }
 
-/* Keeps the process on the n-th of the processors that it may use. */
+/* Keeps the thread on one processor. */
+static inline void pin_to(int cpu)
+{
+    cpu_set_t one;
+
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    sched_setaffinity(0, sizeof(one), &one);
+}
+
+/* Keeps the thread on the n-th of the processors that BENCH_CORES lists, or else that it may use. They are counted round. */
 static inline void pin(int n)
 {
-    cpu_set_t may, one;
+    const char *list = getenv("BENCH_CORES"), *at;
+    cpu_set_t may;
     int cpu, count;
 
+    if (list) {
+        for (count = 1, at = list; *at; ++at) {
+            count += *at == ',';
+        }
+        for (n %= count, at = list; n > 0; --n) {
+            at = strchr(at, ',') + 1;
+        }
+        pin_to(atoi(at));
+        return;
+    }
     sched_getaffinity(0, sizeof(may), &may);
     count = CPU_COUNT(&may);
     for (cpu = 0, n %= count; n >= 0; ++cpu) {
         if (CPU_ISSET(cpu, &may) && n-- == 0) {
-            CPU_ZERO(&one);
-            CPU_SET(cpu, &one);
-            sched_setaffinity(0, sizeof(one), &one);
+            pin_to(cpu);
         }
     }
 }

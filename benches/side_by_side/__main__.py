@@ -1,9 +1,12 @@
 """Measures this library side by side with upstream 1.22.0 and writes the tables and charts of docs/results/PERFORMANCE.md.
 
-    python3 benches/side_by_side [--groups G,G...] [--only REGEX] [--reps N] [--scale X] [--again] [--report] [--list]
+    python3 benches/side_by_side [--groups G,G...] [--only REGEX] [--reps N] [--scale X] [--cores N,N...] [--again] [--report]
+                                   [--list]
 
-    --groups  start, endpoints, messages, memory, crowded, threads, loop, mixed, uct, mpi, zeromq, peers, secure,
-              limits; all of them without
+    --groups  start, endpoints, messages, memory, crowded, threads, many, loop, mixed, uct, mpi, whole, zeromq, peers,
+              secure, limits; all of them without
+    --cores   the processors, in the order in which processes and threads get them: the first two are those of the
+              pairs of most rows; without it all that the process may use, by number
     --again   measures rows anew that are in the record; without it a run that was stopped goes on where it was, and
               only rows that were measured with another build of the library, or otherwise, are measured again
     --report  measures nothing, writes the page from the record
@@ -28,6 +31,7 @@ from peers import Peers
 from perftest import Perftest
 from programs import Programs
 from rows import Machine, Record, gain_of, measure, of_one_placement
+from whole import Whole
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
@@ -42,6 +46,7 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--reps", type=int, default=5)
     parser.add_argument("--scale", type=float, default=1.0)
+    parser.add_argument("--cores", type=lambda text: [int(word) for word in text.split(",")], default=())
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--report", action="store_true")
     parser.add_argument("--list", action="store_true")
@@ -54,10 +59,12 @@ def main():
         report.draw(RECORD, CHARTS, TARGET)
         report.write(record, PAGE, CHARTS)
         return 0
-    machine = Machine(ROOT, TARGET, options.scale)
+    machine = Machine(ROOT, TARGET, options.scale, options.cores)
     perftest = Perftest(machine)
     programs = Programs(machine, perftest)
-    others = Peers(machine, perftest, programs).rows() if "peers" in groups else ()
+    # Making their rows installs what they need.
+    others = [row for group, owner in (("peers", Peers(machine, perftest, programs)), ("whole", Whole(machine, programs)))
+              if group in groups for row in owner.rows()]
     rows = [row for row in (*programs.rows(), *perftest.rows(), *others)
             if row.group in groups and re.search(options.only, f"{row.group} {row.name}")]
     rows.sort(key=lambda row: groups.index(row.group))

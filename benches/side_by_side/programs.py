@@ -68,6 +68,7 @@ class Programs:
         yield from self.start_rows()
         yield from self.endpoint_rows()
         yield from self.posted_rows()
+        yield from self.many_rows()
         yield from self.mpi_rows()
         yield from self.zeromq_rows()
         yield from self.secure_rows()
@@ -118,6 +119,25 @@ class Programs:
                 return cache[side].pop(key, None)
 
             yield Row("loop", f"self tag to a posted receive {size}", "us", True, measure)
+
+    def many_rows(self):
+        """All the messages of N processes or threads together, more than there are processors too."""
+        kinds = (("pairs", (1, 2, 4, 8, 16), "{} pairs"), ("many", (2, 4, 8, 16), "{} senders to one"),
+                 ("shared", (1, 2, 4, 8, 16), "{} threads on one worker"), ("workers", (1, 2, 4, 8, 16), "{} threads with a worker each"))
+        for tls in ("posix", "tcp"):
+            for kind, numbers, text in kinds:
+                for number in numbers:
+                    for size, metric in ((8, "mr"), (65536, "bw")):
+                        def measure(side, tls=tls, kind=kind, number=number, size=size, metric=metric):
+                            # With priority one that waits would keep another from what it waits for.
+                            crowded = (number + 1 if kind == "many" else 2 * number) > len(self.machine.cores)
+                            before = [] if crowded else self.machine.priority
+                            command = [*before, self.build("crowd", [*UCX, "-pthread"]), kind, number, size, self.machine.scale]
+                            rate = self.figures(command, self.machine.environment(side, {"UCX_TLS": tls})).get("rate")
+                            return rate and rate_of(1e6 / rate, size, metric)
+
+                        name = f"{tls} tag {'rate ' if metric == 'mr' else ''}{size}, {text.format(number)}"
+                        yield Row("many", name.replace("1 pairs", "one pair").replace("1 threads", "one thread"), UNIT[metric], False, measure)
 
     def mpi_rows(self):
         kinds = (

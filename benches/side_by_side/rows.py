@@ -45,7 +45,7 @@ class Row:
 class Machine:
     """Where the two libraries are, and how processes are started."""
 
-    def __init__(self, root, target, scale):
+    def __init__(self, root, target, scale, cores=()):
         self.root, self.scale = root, scale
         script = subprocess.run([root / "scripts/upstream"], check=True, capture_output=True, text=True)
         self.wheel = pathlib.Path(script.stdout.strip())
@@ -56,10 +56,16 @@ class Machine:
         self.lib = {"upstream": self.wheel / "lib", "ours": self.ours / "lib"}
         # FIFO would starve a progress thread on the same core.
         self.priority = ["chrt", "-r", str(PRIORITY)] if os.getuid() == 0 else []
-        self.cores = sorted(os.sched_getaffinity(0))
+        self.cores = list(cores) or sorted(os.sched_getaffinity(0))
+        if cores:
+            # Programs pin themselves by this list; what does not pin itself stays on these.
+            os.environ["BENCH_CORES"] = ",".join(map(str, cores))
+            os.sched_setaffinity(0, set(cores))
         self.library = hashlib.sha256((self.ours / "lib/libucp.so.0.0.0").read_bytes()).hexdigest()[:12]
         model = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text())
         self.processor = f"{model[1] if model else 'unknown processor'}, {len(self.cores)} processors"
+        if cores:
+            self.processor += f" ({os.environ['BENCH_CORES']})"
         self.state = self.program("core_state", [])
 
     def command(self, core, shared=False):
