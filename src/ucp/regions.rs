@@ -9,7 +9,7 @@ use crate::c::{UCS_MEMORY_TYPE_HOST, ucs_memory_type_t};
 use crate::sys::lock::Mutex;
 use crate::sys::mapping::Mappings;
 use crate::ucs::shared_slots::SharedSlots;
-use crate::ucs::sync::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use crate::ucs::sync::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use crate::ucs_diag;
 use crate::wire::rkey::{READ, Rkey, WRITE};
 use core::cell::{Cell, RefCell};
@@ -54,9 +54,14 @@ struct RegionEntry {
     exported: Exported,
     /// Those of the owner's rights that the mapping is known to allow.
     granted: AtomicU8,
-    /// Whether peers may find it by its address.
-    by_address: AtomicBool,
+    /// In which lists of regions by address it is, or belongs once there is one.
+    listed: AtomicU8,
 }
+
+/// Of `RegionEntry::listed`: peers can map it.
+const MAPPABLE: u8 = 1;
+/// Peers may name it by address alone.
+const PUBLISHED: u8 = 2;
 
 impl RegionEntry {
     /// Those of the owner's rights that the mapping allows: a peer's access that it forbids would be a signal to this
@@ -86,8 +91,8 @@ pub struct Regions {
     mappable: Mutex<BTreeMap<u64, Mappable>>,
     /// Changes of `mappable`.
     version: AtomicU64,
-    /// Those that peers may name by address alone.
-    published: Mutex<Published>,
+    /// Those that peers may name by address alone, from the first question for one on: only processes of upstream's ask.
+    published: Mutex<Option<Published>>,
     mappings: Mappings,
 }
 
@@ -100,6 +105,15 @@ struct Published {
     longest: usize,
 }
 
+impl Published {
+    fn add(&mut self, id: u64, entry: &RegionEntry) {
+        let (region, rights) = (&entry.exported, entry.granted.load(Ordering::Relaxed));
+        self.longest = self.longest.max(region.length);
+        self.regions
+            .insert((region.address, id), (region.length, rights));
+    }
+}
+
 impl Regions {
     /// Makes a region known; returns its id, never 0.
     pub fn insert(&self, region: Exported) -> u64 {
@@ -109,20 +123,15 @@ impl Regions {
         self.by_id.insert(RegionEntry {
             exported: region,
             granted: AtomicU8::new(if region.foreign { 0 } else { region.rights }),
-            by_address: AtomicBool::new(false),
+            listed: AtomicU8::new(0),
         })
-    }
-
-    /// Before it enters a list of regions by address.
-    fn note_by_address(&self, id: u64) {
-        // Relaxed: who removes the region knows what was done to it.
-        self.by_id
-            .with(id, |e| e.by_address.store(true, Ordering::Relaxed));
     }
 
     /// Makes known that peers can map a region by `key`.
     pub fn allow_mapping(&self, id: u64, region: &Exported, key: &[u8]) {
-        self.note_by_address(id);
+        // Relaxed: who removes the region knows what was done to it.
+        self.by_id
+            .with(id, |e| e.listed.fetch_or(MAPPABLE, Ordering::Relaxed));
         let entry = Mappable {
             id,
             start: region.address,
@@ -138,22 +147,30 @@ impl Regions {
 
     /// Peers may name the region by address alone from now on, as a process of upstream's does that gets a key of it.
     pub fn publish(&self, id: u64) {
-        let entry = |e: &RegionEntry| (e.exported, e.granted.load(Ordering::Relaxed));
-        let Some((region, rights)) = self.by_id.with(id, entry) else {
-            return;
-        };
-        self.note_by_address(id);
-        let mut all = self.published.lock();
-        all.longest = all.longest.max(region.length);
-        all.regions
-            .insert((region.address, id), (region.length, rights));
+        // Before the entry's lock, as where the list is made.
+        let mut published = self.published.lock();
+        self.by_id.with(id, |entry| {
+            entry.listed.fetch_or(PUBLISHED, Ordering::Relaxed);
+            if let Some(list) = &mut *published {
+                list.add(id, entry);
+            }
+        });
     }
 
     /// The id of a published region that contains a range and gives a right to it.
     pub fn published_at(&self, address: u64, length: usize, right: u8) -> Option<u64> {
-        let all = self.published.lock();
-        let earliest = address.saturating_sub(all.longest as u64);
-        let near = all.regions.range((earliest, 0)..=(address, u64::MAX));
+        let mut published = self.published.lock();
+        let list = published.get_or_insert_with(|| {
+            let mut list = Published::default();
+            self.by_id.for_each(|id, entry| {
+                if entry.listed.load(Ordering::Relaxed) & PUBLISHED != 0 {
+                    list.add(id, entry);
+                }
+            });
+            list
+        });
+        let earliest = address.saturating_sub(list.longest as u64);
+        let near = list.regions.range((earliest, 0)..=(address, u64::MAX));
         let holds = |((start, _), (room, rights)): &(&(u64, u64), &(usize, u8))| {
             within(*start, *room, address, length) && rights & right == right
         };
@@ -169,15 +186,18 @@ impl Regions {
         if !region.internal {
             self.live.fetch_sub(1, Ordering::Relaxed);
         }
-        if !entry.by_address.into_inner() {
+        let listed = entry.listed.into_inner();
+        if listed & PUBLISHED != 0
+            && let Some(list) = &mut *self.published.lock()
+        {
+            list.regions.remove(&(region.address, id));
+            if list.regions.is_empty() {
+                list.longest = 0;
+            }
+        }
+        if listed & MAPPABLE == 0 {
             return;
         }
-        let mut published = self.published.lock();
-        published.regions.remove(&(region.address, id));
-        if published.regions.is_empty() {
-            published.longest = 0;
-        }
-        drop(published);
         let mut all = self.mappable.lock();
         // Others of the application's regions may begin at the same address.
         if all.get(&region.address).is_some_and(|r| r.id == id) {
@@ -361,8 +381,13 @@ mod tests {
             (3000, 8, READ),
         ]
         .map(|(start, length, rights)| regions.insert(region(start, length, rights, false)));
-        assert_eq!(regions.published_at(1000, 1, READ), None);
-        for id in [outer, inner, other] {
+        // Some before the first question, some after it, some before and gone.
+        let gone = regions.insert(region(1000, 10, READ, false));
+        regions.publish(gone);
+        regions.remove(gone);
+        regions.publish(outer);
+        assert_eq!(regions.published_at(3000, 8, READ), None);
+        for id in [inner, other] {
             regions.publish(id);
         }
         for (address, length, right, id) in [
@@ -388,7 +413,7 @@ mod tests {
         regions.remove(inner);
         regions.remove(other);
         assert_eq!(regions.published_at(3000, 8, READ), None);
-        assert_eq!(regions.published.lock().longest, 0);
+        assert_eq!(regions.published.lock().as_ref().unwrap().longest, 0);
     }
 
     #[test]

@@ -79,7 +79,7 @@ impl<T> SharedSlots<T> {
         let mut entry = chunk[at].0.write();
         entry.nonce = nonce;
         entry.value = Some(value);
-        u64::from(entry.nonce) << 32 | u64::from(index)
+        id(entry.nonce, index)
     }
 
     /// Calls `f` with the entry; `None` for a stale or invalid id. The entry is locked while `f` runs, so `f` must not
@@ -91,6 +91,20 @@ impl<T> SharedSlots<T> {
             return None;
         }
         entry.value.as_ref().map(f)
+    }
+
+    /// Calls `f` with the id of each entry and the entry, one after the other. The entry is locked as for `with`.
+    pub fn for_each(&self, mut f: impl FnMut(u64, &T)) {
+        let used = self.free.lock().used;
+        for index in 0..used {
+            let Some(slot) = self.slot(index.into()) else {
+                continue;
+            };
+            let entry = slot.0.read();
+            if let Some(value) = &entry.value {
+                f(id(entry.nonce, index), value);
+            }
+        }
     }
 
     /// Removes an entry, once it is not in use any more.
@@ -110,6 +124,10 @@ impl<T> SharedSlots<T> {
         let (chunk, at) = place(id as u32);
         self.chunks.get(chunk)?.get()?.get(at)
     }
+}
+
+fn id(nonce: u32, index: u32) -> u64 {
+    u64::from(nonce) << 32 | u64::from(index)
 }
 
 /// Chunk of an index, and the place in it.
@@ -160,6 +178,15 @@ mod tests {
         let marked = slots.insert_as(|nonce| nonce | 1 << 31, 1);
         assert_ne!(marked & 1 << 63, 0);
         assert_eq!(slots.with(marked, |v| *v), Some(1));
+        slots.remove(ids[8]);
+        let mut all = Vec::new();
+        slots.for_each(|id, v| all.push((id, *v)));
+        all.sort_by_key(|(_, v)| *v);
+        let rest = ids.iter().zip(0..).filter(|(_, i)| ![7, 8].contains(i));
+        let rest = rest.map(|(&id, i)| (id, i)).chain([(again, 5000)]);
+        let mut expected: Vec<(u64, usize)> = rest.chain([(marked, 1)]).collect();
+        expected.sort_by_key(|(_, v)| *v);
+        assert_eq!(all, expected);
     }
 
     /// An entry is one word that its owner clears right after the removal.

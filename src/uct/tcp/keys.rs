@@ -28,7 +28,7 @@ struct Range {
     /// Registered for remote puts.
     writable: bool,
     exported: AtomicBool,
-    /// It is among those that are named by address.
+    /// It is among those that are named by address, or belongs there once there are some.
     named: AtomicBool,
 }
 
@@ -73,6 +73,20 @@ struct NamedRanges {
     longest: u64,
     /// Those of transfers that were given up.
     ended: VecDeque<NamedRange>,
+    /// Whether `all` has those of the application too: they are put there when an interface of upstream's first writes.
+    is_whole: bool,
+}
+
+impl NamedRanges {
+    fn add(&mut self, key: u64, range: &Range, transfer: Option<(Writers, u64)>) {
+        self.longest = self.longest.max(range.len);
+        let named = NamedRange {
+            base: range.base,
+            len: range.len,
+            transfer,
+        };
+        self.all.insert((range.base, key), named);
+    }
 }
 
 /// What a range is that was named by address.
@@ -151,19 +165,16 @@ impl Keys {
         if one_transfer != writers.is_some() {
             return Err(Status::INVALID_PARAM);
         }
+        // Before the range's lock, as where those of the application are put in.
+        let mut named = self.named.lock();
         let done = self.ranges.with(key, |range| {
             if !range.writable || !range.exported.load(Ordering::Relaxed) {
                 return false;
             }
             range.named.store(true, Ordering::Relaxed);
-            let named = NamedRange {
-                base: range.base,
-                len: range.len,
-                transfer: writers.map(|writers| (writers, range.len)),
-            };
-            let mut ranges = self.named.lock();
-            ranges.longest = ranges.longest.max(range.len);
-            ranges.all.insert((range.base, key), named);
+            if one_transfer || named.is_whole {
+                named.add(key, range, writers.map(|writers| (writers, range.len)));
+            }
             true
         });
         match done {
@@ -175,6 +186,14 @@ impl Keys {
     /// The range that upstream's interface which listens there names, if it may write to it.
     pub fn named_at(&self, address: u64, len: u64, by: Option<SocketAddr>) -> Option<Named> {
         let mut ranges = self.named.lock();
+        if !ranges.is_whole {
+            ranges.is_whole = true;
+            self.ranges.for_each(|key, range| {
+                if !Keys::is_for_one_transfer(key) && range.named.load(Ordering::Relaxed) {
+                    ranges.add(key, range, None);
+                }
+            });
+        }
         let earliest = address.saturating_sub(ranges.longest);
         let near = ranges.all.range_mut((earliest, 0)..=(address, u64::MAX));
         let open = near.rev().find(|(_, range)| range.allows(address, len, by));
@@ -302,6 +321,19 @@ mod tests {
         assert_eq!(at(1000, 1, one), None, "exported by key");
         keys.name(exported, None).unwrap();
         keys.name(exported, None).unwrap();
+        // Some before the first question, some after it, some before and gone.
+        let early = Keys::new();
+        let [kept, gone] = [5000, 6000].map(|base| early.add(base, 10, true, false).unwrap());
+        for key in [kept, gone] {
+            early.export(key).unwrap();
+            early.name(key, None).unwrap();
+        }
+        early.remove(gone).unwrap();
+        assert_eq!(early.named_at(5009, 1, None), Some(Named::Open(kept)));
+        assert_eq!(early.named_at(6000, 1, None), None);
+        early.remove(kept).unwrap();
+        assert_eq!(early.named_at(5009, 1, None), None);
+        assert!(early.named.lock().all.is_empty());
         for by in [one, other] {
             for _ in 0..2 {
                 assert_eq!(at(1000, 100, by), Some(Named::Open(exported)));
