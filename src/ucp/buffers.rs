@@ -1,7 +1,7 @@
 //! Buffers for unexpected messages and stream data.
 //!
-//! Buffers of some size classes (`UCX_RX_MPOOL_SIZES`) are pooled, so that a warm worker allocates nothing; longer
-//! messages get memory of their own length. A buffer returns to its pool when it is dropped, also after its worker.
+//! Buffers of some size classes (`UCX_RX_MPOOL_SIZES`, and up to 8 KiB) are pooled, so that a warm worker allocates nothing;
+//! longer messages get memory of their own length. A buffer returns to its pool when it is dropped, also after its worker.
 
 use crate::uct::base::copy::{copy, copy_home};
 use core::cell::{Cell, RefCell};
@@ -15,6 +15,8 @@ use std::rc::Rc;
 const KEPT: usize = 4 << 20;
 /// Buffers are allocated so many bytes at a time.
 const CHUNK: usize = 4 << 10;
+/// Classes beside those that are configured, up to what transports of this host send whole.
+const LONG: [usize; 3] = [2 << 10, 4 << 10, 8 << 10];
 
 /// Zeros; `None` without memory.
 pub fn zeroed(len: usize) -> Option<Vec<u8>> {
@@ -38,7 +40,11 @@ struct Class {
 }
 
 /// The buffers of a worker.
-pub struct Buffers(Vec<Rc<Class>>);
+pub struct Buffers {
+    classes: Vec<Rc<Class>>,
+    /// The longest class that is configured.
+    configured: usize,
+}
 
 /// Received bytes.
 pub struct Buffer {
@@ -80,11 +86,14 @@ impl<const MAX: usize> InlineBytes<MAX> {
 }
 
 impl Buffers {
-    /// `sizes` are those of the classes, in any order.
+    /// `sizes` are those of the classes, in any order; without any nothing is pooled.
     pub fn new(sizes: &[usize]) -> Buffers {
+        let configured = sizes.iter().copied().max().unwrap_or(0);
+        let long = LONG.into_iter().filter(|_| configured > 0);
         let mut sizes: Vec<usize> = sizes
             .iter()
             .copied()
+            .chain(long)
             .filter(|s| *s > 0 && *s <= KEPT)
             .collect();
         sizes.sort_unstable();
@@ -97,18 +106,23 @@ impl Buffers {
                 made: Cell::new(0),
             })
         };
-        Buffers(sizes.into_iter().map(class).collect())
+        Buffers {
+            classes: sizes.into_iter().map(class).collect(),
+            configured,
+        }
     }
 
     /// A copy of `bytes`. Inlined, so that the buffer's description is built in its final place: one that is written by
     /// narrow stores and moved by wide loads stalls, as store forwarding fails.
     #[inline(always)]
     pub fn copy(&self, bytes: &[u8]) -> Buffer {
-        let Some(class) = self.0.iter().find(|c| bytes.len() <= c.size) else {
+        let Some(class) = self.classes.iter().find(|c| bytes.len() <= c.size) else {
             return bytes.to_vec().into();
         };
         let warm = class.free.borrow_mut().pop();
-        let mut at = warm.unwrap_or_else(|| class.grow());
+        let Some(mut at) = warm.or_else(|| class.grow()) else {
+            return bytes.to_vec().into();
+        };
         debug_assert!(bytes.len() <= at.len());
         // SAFETY: a buffer is as long as its class says, which `bytes` fits.
         unsafe { copy_home(bytes.as_ptr(), at.as_mut_ptr(), bytes.len()) };
@@ -118,11 +132,23 @@ impl Buffers {
             home: Some(Rc::clone(class)),
         }
     }
+
+    /// The same of stream data, of which more may wait than pools keep.
+    pub fn copy_stream(&self, bytes: &[u8]) -> Buffer {
+        match bytes.len() <= self.configured {
+            true => self.copy(bytes),
+            false => bytes.to_vec().into(),
+        }
+    }
 }
 
 impl Class {
+    /// A new buffer; `None` if all that are kept are in use.
     #[cold]
-    fn grow(&self) -> Box<[u8]> {
+    fn grow(&self) -> Option<Box<[u8]>> {
+        if self.made.get() >= self.most {
+            return None;
+        }
         let mut free = self.free.borrow_mut();
         let count = CHUNK / self.size;
         self.made.set(self.made.get() + count + 1);
@@ -130,7 +156,7 @@ impl Class {
         let room = self.made.get().min(self.most);
         free.reserve(room);
         free.extend((0..count).map(|_| Box::from(vec![0; self.size])));
-        vec![0; self.size].into()
+        Some(vec![0; self.size].into())
     }
 }
 
@@ -186,12 +212,25 @@ mod tests {
             let bytes: Vec<u8> = (0..len).map(|i| i as u8).collect();
             let b = all.copy(&bytes);
             assert_eq!(&b[..], bytes);
-            assert_eq!(b.home.is_some(), len <= 1024, "{len}");
+            assert_eq!(b.home.is_some(), len <= LONG[2], "{len}");
         }
         let at = all.copy(b"x").as_ptr();
         assert_eq!(all.copy(b"y").as_ptr(), at);
         let kept = all.copy(&[7; 64]);
         drop(all);
         assert_eq!(&kept[..], [7; 64]);
+    }
+
+    #[test]
+    fn no_more_buffers_are_pooled_than_are_kept() {
+        let all = Buffers::new(&[64]);
+        assert!(all.copy_stream(&[1; 64]).home.is_some());
+        assert!(all.copy_stream(&[1; 65]).home.is_none());
+        let most = KEPT / LONG[2];
+        let made: Vec<Buffer> = (0..most + 10).map(|_| all.copy(&[3; 5000])).collect();
+        assert_eq!(made.iter().filter(|b| b.home.is_some()).count(), most);
+        assert!(made.iter().all(|b| b[..] == [3; 5000]));
+        drop(made);
+        assert!(all.copy(&[4; 5000]).home.is_some());
     }
 }

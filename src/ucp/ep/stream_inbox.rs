@@ -161,7 +161,7 @@ impl Inbox {
     /// Appends bytes.
     pub fn push(&self, bytes: &[u8], buffers: &Buffers) {
         if !self.push_short(bytes) {
-            self.push_chunk(buffers.copy(bytes));
+            self.push_chunk(buffers.copy_stream(bytes));
         }
     }
 
