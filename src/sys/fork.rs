@@ -134,7 +134,19 @@ impl<T: Send + Sync> PerProcess<T> {
         }
     }
 
+    #[inline]
     pub fn get(&self) -> &'static T {
+        // Acquire: pairs with the Release of `renewed`.
+        let current = self.current.load(Ordering::Acquire);
+        // SAFETY: what was published is never freed.
+        match unsafe { current.as_ref() } {
+            Some(made) if made.by.is_current() => &made.value,
+            _ => self.renewed(),
+        }
+    }
+
+    #[cold]
+    fn renewed(&self) -> &'static T {
         loop {
             // Acquire: pairs with the Release below.
             let current = self.current.load(Ordering::Acquire);

@@ -113,7 +113,7 @@ impl Context {
                     "#\n#  rkey size: {}",
                     region.pack_for_application(self).len()
                 );
-                if let Err(e) = region.unmap() {
+                if let Err(e) = Region::unmap(region) {
                     let _ = writeln!(s, "#  not released: {e}");
                 }
             }

@@ -12,6 +12,8 @@ use crate::c::*;
 use crate::sys;
 use crate::ucp::config::TABLE;
 use crate::ucs::config::var;
+use crate::ucs::fork::PerProcess;
+use crate::ucs::mpool::{Pool, PoolBox, Pooled};
 use crate::ucs::sync::{AtomicU64, word64};
 use crate::ucs::{Result, Status};
 use crate::uct::base::config::ALLOC_METHODS;
@@ -54,9 +56,9 @@ pub struct Region {
     /// `UCS_MEMORY_TYPE_*`
     pub kind: ucs_memory_type_t,
     /// Set when the memory is ours.
-    block: Option<Block>,
+    block: Option<Box<Block>>,
     /// Set when the memory is another process's.
-    imported: Option<Imported>,
+    imported: Option<Box<Imported>>,
     /// The pages are held in memory.
     locked: bool,
     registration: Registration,
@@ -75,8 +77,16 @@ struct Imported {
     key: MdKeys,
 }
 
+impl Pooled for Region {
+    #[inline]
+    fn pool() -> &'static Pool<Region> {
+        static POOL: PerProcess<Pool<Region>> = PerProcess::new(Pool::default);
+        POOL.get()
+    }
+}
+
 impl Region {
-    pub fn map(context: &Context, params: &MapParams<'_>) -> Result<Box<Region>> {
+    pub fn map(context: &Context, params: &MapParams<'_>) -> Result<PoolBox<Region>> {
         let allocate = params.flags & UCP_MEM_MAP_ALLOCATE != 0;
         let fixed = params.flags & UCP_MEM_MAP_FIXED != 0;
         let lock = params.flags & UCP_MEM_MAP_LOCK != 0;
@@ -142,7 +152,7 @@ impl Region {
 
     /// Maps memory that another process of this machine exported. `UNREACHABLE` when none of its
     /// keys can be used here.
-    pub fn import(context: &Context, info: &Rkey, keys: MdKeyList<'_>) -> Result<Box<Region>> {
+    pub fn import(context: &Context, info: &Rkey, keys: MdKeyList<'_>) -> Result<PoolBox<Region>> {
         let Some((mapping, key)) = Mapping::find(context, (info, keys), |_| true) else {
             ucs_error!(
                 "ucp_mem_map: the exported memory cannot be mapped here: its owner is on another host or in another namespace, or UCX_TLS leaves out its transport"
@@ -152,16 +162,16 @@ impl Region {
         let length = usize::try_from(info.length).map_err(|_| Status::INVALID_PARAM)?;
         let mut region = Region::empty(context, info.address as *mut c_void, length);
         region.rights = READ | WRITE;
-        region.imported = Some(Imported {
+        region.imported = Some(Box::new(Imported {
             mapping,
             key: key.into(),
-        });
+        }));
         region.publish(context, true);
         Ok(region)
     }
 
-    fn empty(context: &Context, address: *mut c_void, length: usize) -> Box<Region> {
-        Box::new(Region {
+    fn empty(context: &Context, address: *mut c_void, length: usize) -> PoolBox<Region> {
+        PoolBox::new(Region {
             address,
             length,
             kind: UCS_MEMORY_TYPE_HOST,
@@ -298,7 +308,7 @@ impl Region {
             let mds: Vec<uct_md_h> = domains.map(|i| handle_of(&context.mds[i])).collect();
             let block = mem::allocate(&request, &[UCT_ALLOC_METHOD_MD], &mds)?;
             self.address = block.address;
-            self.block = Some(block);
+            self.block = Some(Box::new(block));
             return Ok(());
         }
         let mut tried = Vec::new();
@@ -323,7 +333,7 @@ impl Region {
             if let Ok(block) = mem::allocate(&request, &[method], &mds) {
                 self.address = block.address;
                 self.length = params.length;
-                self.block = Some(block);
+                self.block = Some(Box::new(block));
                 return Ok(());
             }
         }
@@ -488,9 +498,9 @@ impl Region {
     }
 
     /// Ends the mapping, after accesses of other threads on behalf of peers have ended.
-    pub fn unmap(mut self: Box<Self>) -> Result<()> {
-        self.context().regions.remove(self.id);
-        self.free()
+    pub fn unmap(mut region: PoolBox<Region>) -> Result<()> {
+        region.context().regions.remove(region.id);
+        region.free()
     }
 
     fn free(&mut self) -> Result<()> {
@@ -563,7 +573,7 @@ fn handle_of(md: &MdHandle) -> uct_md_h {
 
 /// Memory that peers may access while this lives.
 pub struct Window {
-    region: Option<Box<Region>>,
+    region: Option<PoolBox<Region>>,
     /// The key for them.
     pub key: Vec<u8>,
 }
@@ -685,7 +695,7 @@ impl SharedWord {
 impl Drop for Window {
     fn drop(&mut self) {
         if let Some(region) = self.region.take()
-            && let Err(e) = region.unmap()
+            && let Err(e) = Region::unmap(region)
         {
             ucs_debug!("closing a receive buffer to the peer: {e}");
         }

@@ -4,6 +4,8 @@
 
 use super::context::Context;
 use crate::c::*;
+use crate::ucs::fork::PerProcess;
+use crate::ucs::mpool::{Pool, Pooled};
 use crate::ucs::{Result, Status};
 use crate::uct::base::copy::{Payload, Room};
 use crate::uct::base::md::RkeyHandle;
@@ -186,6 +188,14 @@ pub struct RemoteKey {
     _mapping: Option<Mapping>,
     /// For the rails of an endpoint, where the peer has sent the keys of several domains.
     by_domain: DomainKeys,
+}
+
+impl Pooled for RemoteKey {
+    #[inline]
+    fn pool() -> &'static Pool<RemoteKey> {
+        static POOL: PerProcess<Pool<RemoteKey>> = PerProcess::new(Pool::default);
+        POOL.get()
+    }
 }
 
 impl RemoteKey {

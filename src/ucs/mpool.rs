@@ -4,8 +4,11 @@
 //! limit; once warm, `get` and `put` only move a pointer. An object's bytes survive between `put`
 //! and `get`, except for its first word. One thread at a time.
 
+use crate::sys::lock::Mutex;
 use crate::ucs::{Result, Status};
 use core::alloc::Layout;
+use core::marker::PhantomData;
+use core::ops::{Deref, DerefMut};
 use core::ptr::NonNull;
 
 /// What a pool holds and how it grows.
@@ -38,6 +41,8 @@ pub struct Mpool {
     next_chunk: usize,
     chunks: Vec<Chunk>,
     on_new: Option<OnNew>,
+    /// New memory is zeros.
+    is_zeroed: bool,
 }
 
 struct FreeObject {
@@ -80,6 +85,7 @@ impl Mpool {
             next_chunk: params.first_chunk.max(1),
             chunks: Vec::new(),
             on_new,
+            is_zeroed: true,
         })
     }
 
@@ -169,8 +175,12 @@ impl Mpool {
             .and_then(|n| n.checked_add(shift))
             .and_then(|n| Layout::from_size_align(n, align).ok())
             .ok_or(Status::NO_MEMORY)?;
+        let allocate = match self.is_zeroed {
+            true => std::alloc::alloc_zeroed,
+            false => std::alloc::alloc,
+        };
         // SAFETY: the layout has a size, as there is at least one object of at least a word.
-        let memory = NonNull::new(unsafe { std::alloc::alloc_zeroed(layout) });
+        let memory = NonNull::new(unsafe { allocate(layout) });
         let Some(memory) = memory else {
             crate::ucs_error!(
                 "memory pool {}: no memory for {objects} objects",
@@ -205,9 +215,105 @@ impl Drop for Mpool {
     }
 }
 
+/// Values of one type, for all threads of a process. Its memory is never given back.
+pub struct Pool<T>(Mutex<Mpool>, PhantomData<fn(T)>);
+
+impl<T> Default for Pool<T> {
+    fn default() -> Pool<T> {
+        let each = Layout::new::<T>().align_to(align_of::<FreeObject>());
+        let each = each.unwrap_or(Layout::new::<T>()).pad_to_align();
+        let pool = Mpool {
+            free: None,
+            free_count: 0,
+            count: 0,
+            params: Params {
+                name: core::any::type_name::<T>(),
+                size: each.size(),
+                align: each.align(),
+                align_offset: 0,
+                first_chunk: 8,
+                max_chunk: 512,
+                max_objects: usize::MAX,
+            },
+            stride: each.size().max(size_of::<FreeObject>()),
+            next_chunk: 8,
+            chunks: Vec::new(),
+            on_new: None,
+            is_zeroed: false,
+        };
+        Pool(Mutex::new(pool), PhantomData)
+    }
+}
+
+/// A type with a pool: what C has a handle of, of which a program may make thousands.
+pub trait Pooled: Sized + 'static {
+    /// That of this process.
+    fn pool() -> &'static Pool<Self>;
+}
+
+/// A value in the pool of its type, as a `Box` is one on the heap.
+pub struct PoolBox<T: Pooled>(NonNull<T>);
+
+impl<T: Pooled> PoolBox<T> {
+    #[inline]
+    pub fn new(value: T) -> PoolBox<T> {
+        let object = T::pool().0.lock().get();
+        let Ok(object) = object else {
+            std::alloc::handle_alloc_error(Layout::new::<T>());
+        };
+        let object = object.cast::<T>();
+        // SAFETY: an object of the pool has the size and the alignment of the type.
+        unsafe { object.write(value) };
+        PoolBox(object)
+    }
+
+    /// For C.
+    #[inline]
+    pub fn into_raw(self) -> *mut T {
+        core::mem::ManuallyDrop::new(self).0.as_ptr()
+    }
+
+    /// # Safety
+    /// `at` is of `into_raw`, once.
+    #[inline]
+    pub unsafe fn from_raw(at: *mut T) -> PoolBox<T> {
+        // SAFETY: never null, by the caller's promise.
+        PoolBox(unsafe { NonNull::new_unchecked(at) })
+    }
+}
+
+impl<T: Pooled> Deref for PoolBox<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        // SAFETY: written by `new`, and this box's alone.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl<T: Pooled> DerefMut for PoolBox<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: as in `deref`.
+        unsafe { self.0.as_mut() }
+    }
+}
+
+impl<T: Pooled> Drop for PoolBox<T> {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: as in `deref`; nobody has it after this.
+        unsafe { self.0.drop_in_place() };
+        // SAFETY: of the pool of this process, or of that of one that it descends from by fork(): either's memory stays.
+        unsafe { T::pool().0.lock().put(self.0.cast()) };
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ucs::fork::PerProcess;
     use std::collections::HashSet;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
@@ -249,6 +355,50 @@ mod tests {
         }
         assert_eq!((pool.in_use(), pool.objects().count()), (0, 21));
         assert_eq!(made.load(Ordering::Relaxed), 21);
+    }
+
+    struct Word(Arc<AtomicUsize>, u8);
+
+    impl Drop for Word {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    impl Pooled for Word {
+        fn pool() -> &'static Pool<Word> {
+            static POOL: PerProcess<Pool<Word>> = PerProcess::new(Pool::default);
+            POOL.get()
+        }
+    }
+
+    #[test]
+    fn values_in_a_pool_are_dropped_once_and_their_memory_is_used_again() {
+        let dropped = Arc::new(AtomicUsize::new(0));
+        let make = |n| PoolBox::new(Word(dropped.clone(), n));
+        let mut all: Vec<_> = (0..100).map(make).collect();
+        for (n, word) in all.iter_mut().enumerate() {
+            assert_eq!(usize::from(word.1), n);
+            word.1 += 1;
+        }
+        let places: HashSet<_> = all
+            .iter()
+            .map(|word| core::ptr::from_ref(&**word))
+            .collect();
+        assert_eq!(places.len(), 100);
+        let raw = all.pop().unwrap().into_raw();
+        assert_eq!(dropped.load(Ordering::Relaxed), 0);
+        // SAFETY: of `into_raw`.
+        let last = unsafe { PoolBox::from_raw(raw) };
+        assert_eq!(last.1, 100);
+        drop((all, last));
+        assert_eq!(dropped.load(Ordering::Relaxed), 100);
+        let again: Vec<_> = (0..100).map(make).collect();
+        assert!(
+            again
+                .iter()
+                .all(|word| places.contains(&core::ptr::from_ref(&**word)))
+        );
     }
 
     #[test]

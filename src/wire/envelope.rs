@@ -97,6 +97,16 @@ fn look_at_address(start: &[u8]) -> Result<(), Look> {
 
 #[inline]
 fn look_at_key(start: &[u8]) -> Result<(), Look> {
+    // One that is there as far as it is looked at needs no further look at its length.
+    const AT: usize = EnvelopeKind::Key.head_at();
+    if let Some((before, _)) = start.split_first_chunk::<AT>() {
+        let [domains @ .., kind, len] = before;
+        let fits = *domains == KEY_DOMAINS.to_le_bytes() && *kind == HOST_MEMORY;
+        return match fits && usize::from(*len) >= HEAD {
+            true => Ok(()),
+            false => Err(Look::Not(BlobError::Foreign)),
+        };
+    }
     expect(start, 9, |b| {
         b[..8] == KEY_DOMAINS.to_le_bytes() && b[8] == HOST_MEMORY
     })?;

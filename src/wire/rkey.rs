@@ -69,6 +69,14 @@ impl MdKeys {
 
     /// A key has at most 255 bytes.
     pub fn add(&mut self, key: MdKey<'_>) {
+        // One that is short, as most are, is put together first.
+        let mut short = [0; KEY_HEAD + 16];
+        if let Some(joined) = short.get_mut(..KEY_HEAD + key.key.len()) {
+            let mut w = Writer::new(joined);
+            w.bytes(&key.head());
+            w.bytes(key.key);
+            return self.0.extend_from_slice(joined);
+        }
         self.0.reserve(KEY_HEAD + key.key.len());
         self.0.extend_from_slice(&key.head());
         self.0.extend_from_slice(key.key);
@@ -187,11 +195,16 @@ impl Rkey {
         w.u64(self.region);
         let sizes = [self.address, self.length].map(significant_bytes);
         w.u8(sizes[0] as u8 | (sizes[1] as u8) << 4);
-        w.bytes(&self.address.to_le_bytes()[..sizes[0]]);
-        w.bytes(&self.length.to_le_bytes()[..sizes[1]]);
+        // Whole words, of which the next one covers the zeros: no copy of a length that is not known.
+        let mut at = w.len();
+        for (number, size) in [self.address, self.length].into_iter().zip(sizes) {
+            Writer::new(&mut fixed[at..]).u64(number);
+            at += size;
+        }
+        let mut w = Writer::new(&mut fixed[at..]);
         w.u8(self.mem_type | self.uses << USES_SHIFT);
         w.u8(0);
-        let len = w.len();
+        let len = at + w.len();
         out.extend_from_slice(&fixed[..len]);
         let count = out.len() - 1;
         for key in keys.iter() {
@@ -235,9 +248,8 @@ fn significant_bytes(number: u64) -> usize {
 
 /// The number of these bytes, of which there are eight at most.
 fn of_bytes(bytes: &[u8]) -> Option<u64> {
-    let mut number = [0; 8];
-    number.get_mut(..bytes.len())?.copy_from_slice(bytes);
-    Some(u64::from_le_bytes(number))
+    let number = |n, byte: &u8| n << 8 | u64::from(*byte);
+    (bytes.len() <= 8).then(|| bytes.iter().rev().fold(0, number))
 }
 
 #[cfg(test)]

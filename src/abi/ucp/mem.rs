@@ -10,6 +10,7 @@ use crate::ucp::mem::{MapParams, Purpose, Region};
 use crate::ucp::rkey::RemoteKey;
 use crate::ucs::Status;
 use crate::ucs::fork;
+use crate::ucs::mpool::PoolBox;
 use crate::ucs::status::code_of;
 use crate::ucs_error;
 use crate::uct::base::params::masked;
@@ -188,7 +189,7 @@ pub unsafe extern "C" fn ucp_mem_map(
     match mapped {
         Ok(region) => {
             // SAFETY: the caller's out parameter.
-            unsafe { *memh_p = Box::into_raw(region).cast() };
+            unsafe { *memh_p = region.into_raw().cast() };
             UCS_OK
         }
         Err(e) => e.code(),
@@ -210,13 +211,13 @@ pub unsafe extern "C" fn ucp_mem_map(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_mem_unmap(context_h: ucp_context_h, memh: ucp_mem_h) -> ucs_status_t {
     non_null!(UCS_ERR_INVALID_PARAM; context_h, memh);
-    // SAFETY: boxed by `ucp_mem_map`; a live context.
+    // SAFETY: of `ucp_mem_map`; a live context.
     unsafe {
         if let Err(e) = fork::check(context(context_h).made_by, "a context") {
             return e.code();
         }
-        let region = Box::from_raw(memh.cast::<Region>());
-        code_of(&region.unmap())
+        let region = PoolBox::from_raw(memh.cast::<Region>());
+        code_of(&Region::unmap(region))
     }
 }
 
@@ -466,13 +467,13 @@ pub unsafe extern "C" fn ucp_ep_rkey_unpack(
                 return UCS_ERR_INVALID_PARAM;
             };
             // SAFETY: the caller's out parameter.
-            unsafe { *rkey_p = Box::into_raw(Box::new(ep.unpack_upstream_key(key))).cast() };
+            unsafe { *rkey_p = PoolBox::new(ep.unpack_upstream_key(key)).into_raw().cast() };
             UCS_OK
         }
         Ok((info, keys)) => {
-            let key = Box::new(ep.unpack_key(info, keys));
+            let key = PoolBox::new(ep.unpack_key(info, keys));
             // SAFETY: the caller's out parameter.
-            unsafe { *rkey_p = Box::into_raw(key).cast() };
+            unsafe { *rkey_p = key.into_raw().cast() };
             UCS_OK
         }
         Err(e) => {
@@ -562,6 +563,6 @@ pub unsafe extern "C" fn ucp_rkey_compare(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_rkey_destroy(rkey: ucp_rkey_h) {
     non_null!(; rkey);
-    // SAFETY: boxed by `ucp_ep_rkey_unpack`.
-    drop(unsafe { Box::from_raw(rkey.cast::<RemoteKey>()) });
+    // SAFETY: of `ucp_ep_rkey_unpack`.
+    drop(unsafe { PoolBox::from_raw(rkey.cast::<RemoteKey>()) });
 }
