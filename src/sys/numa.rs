@@ -7,10 +7,29 @@ use std::path::Path;
 const NODES: &str = "/sys/devices/system/node";
 const CPUS: &str = "/sys/devices/system/cpu";
 
-/// Distances of a node from all, itself included, in the units of the system: 10 for its own memory.
-pub fn distances(node: u32) -> Option<Vec<u32>> {
+/// The nodes that are online, the node itself included, and its distance from each, in the units of the system: 10 for its own
+/// memory.
+pub fn distances(node: u32) -> Option<Vec<(u32, u32)>> {
+    let online = fs::read_to_string(format!("{NODES}/online")).ok()?;
     let row = fs::read_to_string(format!("{NODES}/node{node}/distance")).ok()?;
-    row.split_whitespace().map(|d| d.parse().ok()).collect()
+    row_of_nodes(&online, &row)
+}
+
+/// How far two nodes are apart, in these units.
+pub fn distance(from: u32, to: u32) -> Option<u32> {
+    let row = distances(from)?;
+    let found = row.into_iter().find(|(node, _)| *node == to);
+    found.map(|(_, distance)| distance)
+}
+
+/// The kernel lists a distance for each node that is online, whose numbers may have gaps.
+fn row_of_nodes(online: &str, row: &str) -> Option<Vec<(u32, u32)>> {
+    let nodes = numbers(online).map(|node| node as u32);
+    let distances = row.split_whitespace().map(|d| d.parse().ok());
+    nodes
+        .zip(distances)
+        .map(|(node, d)| Some((node, d?)))
+        .collect()
 }
 
 /// The processors of a node.
@@ -68,6 +87,13 @@ mod tests {
     fn sysfs_lists() {
         assert_eq!(numbers("0-2,8\n").collect::<Vec<_>>(), [0, 1, 2, 8]);
         assert_eq!(numbers("\n").count(), 0);
+    }
+
+    #[test]
+    fn distances_are_of_the_nodes_that_are_online() {
+        let row = row_of_nodes("0,2-3\n", "10 20 30\n");
+        assert_eq!(row, Some(vec![(0, 10), (2, 20), (3, 30)]));
+        assert_eq!(row_of_nodes("0-1\n", "10 far\n"), None);
     }
 
     #[test]

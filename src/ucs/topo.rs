@@ -303,7 +303,7 @@ pub fn distance_of_node(device: SysDevice, node: u32) -> Distance {
     let told = source().and_then(|source| source.to_memory_near(device, &cpus_of(node)));
     told.unwrap_or_else(|| {
         let own = look(device, Device::numa_node).flatten();
-        let units = own.and_then(|own| numa::distances(own)?.get(node as usize).copied());
+        let units = own.and_then(|own| numa::distance(own, node));
         Distance {
             latency: f64::from(units.unwrap_or(NUMA_LOCAL)) * NUMA_UNIT,
             bandwidth: f64::INFINITY,
@@ -344,8 +344,8 @@ fn near(device: SysDevice, chosen: impl Fn(usize) -> bool) -> Distance {
 fn numa_distance(node: u32, chosen: impl Fn(usize) -> bool) -> Option<f64> {
     let row = numa::distances(node)?;
     let (mut sum, mut count) = (0.0, 0u32);
-    for (other, distance) in row.into_iter().enumerate() {
-        let here = numa::cpus_of(other as u32)?;
+    for (other, distance) in row {
+        let here = numa::cpus_of(other)?;
         let here = here.into_iter().filter(|cpu| chosen(*cpu)).count() as u32;
         sum += f64::from(distance) * f64::from(here);
         count += here;

@@ -82,11 +82,8 @@ pub extern "C" fn ucs_numa_distance(
     node2: ucs_numa_node_t,
 ) -> ucs_numa_distance_t {
     let distance = || {
-        let row = numa::distances(node1.try_into().ok()?)?;
-        row.get(usize::try_from(node2).ok()?)?
-            .to_owned()
-            .try_into()
-            .ok()
+        let distance = numa::distance(node1.try_into().ok()?, node2.try_into().ok()?)?;
+        distance.try_into().ok()
     };
     distance().unwrap_or(LOCAL)
 }
