@@ -68,9 +68,7 @@ impl RegCaches {
         let cache = cache.get_or_init(|| RegCache::new(context, domain));
         cache.as_ref()?.get(memory, flags)
     }
-}
 
-impl RegCaches {
     /// The node of a buffer's memory, if a domain keeps a registration of it that knows.
     pub fn node_of(&self, memory: Range<usize>) -> Option<u32> {
         let made = self

@@ -76,17 +76,27 @@ impl Mpool {
             );
             return Err(Status::INVALID_PARAM);
         }
-        Ok(Mpool {
+        let params = Params { align, ..params };
+        Ok(Mpool::of_stride(
+            params,
+            size.next_multiple_of(align),
+            on_new,
+        ))
+    }
+
+    /// Of objects so many bytes apart, a multiple of the alignment.
+    fn of_stride(params: Params, stride: usize, on_new: Option<OnNew>) -> Mpool {
+        Mpool {
             free: None,
             free_count: 0,
             count: 0,
-            params: Params { align, ..params },
-            stride: size.next_multiple_of(align),
+            params,
+            stride,
             next_chunk: params.first_chunk.max(1),
             chunks: Vec::new(),
             on_new,
             is_zeroed: true,
-        })
+        }
     }
 
     /// An object, or `NO_MEMORY` at the limit or when the system has none.
@@ -222,25 +232,18 @@ impl<T> Default for Pool<T> {
     fn default() -> Pool<T> {
         let each = Layout::new::<T>().align_to(align_of::<FreeObject>());
         let each = each.unwrap_or(Layout::new::<T>()).pad_to_align();
-        let pool = Mpool {
-            free: None,
-            free_count: 0,
-            count: 0,
-            params: Params {
-                name: core::any::type_name::<T>(),
-                size: each.size(),
-                align: each.align(),
-                align_offset: 0,
-                first_chunk: 8,
-                max_chunk: 512,
-                max_objects: usize::MAX,
-            },
-            stride: each.size().max(size_of::<FreeObject>()),
-            next_chunk: 8,
-            chunks: Vec::new(),
-            on_new: None,
-            is_zeroed: false,
+        let params = Params {
+            name: core::any::type_name::<T>(),
+            size: each.size(),
+            align: each.align(),
+            align_offset: 0,
+            first_chunk: 8,
+            max_chunk: 512,
+            max_objects: usize::MAX,
         };
+        let stride = each.size().max(size_of::<FreeObject>());
+        let mut pool = Mpool::of_stride(params, stride, None);
+        pool.is_zeroed = false;
         Pool(Mutex::new(pool), PhantomData)
     }
 }

@@ -22,6 +22,11 @@ fn two_sides() -> (Side, Side) {
     )
 }
 
+/// The address of an interface that is closed.
+fn gone() -> (Vec<u8>, Vec<u8>) {
+    Side::open(&RC, Options::default()).address()
+}
+
 /// An interface that is closed tells those who send to it.
 #[test]
 fn an_interface_that_closes_fails_endpoints_to_it() {
@@ -138,10 +143,7 @@ fn damaged_interface_addresses_are_refused() {
 fn an_interface_that_does_not_answer_fails_the_endpoint() {
     watched(|| {
         let (a, b) = two_sides();
-        let gone = Side::open(&RC, Options::default());
-        let address = gone.address();
-        drop(gone);
-        let (x, y) = (a.connect(&address), a.connect(&b.address()));
+        let (x, y) = (a.connect(&gone()), a.connect(&b.address()));
         assert_eq!(x.am_short(1, 0, &[]), UCS_ERR_NO_RESOURCE);
         until(&[&a, &b], || a.failures.0.borrow().len() == 1);
         assert_eq!(
@@ -160,10 +162,7 @@ fn an_interface_that_does_not_answer_fails_the_endpoint() {
 fn a_peer_that_is_gone_is_told_of_before_one_that_computes() {
     watched(|| {
         let (a, b) = two_sides();
-        let gone = Side::open(&RC, Options::default());
-        let address = gone.address();
-        drop(gone);
-        let (x, y) = (a.connect(&address), a.connect(&b.address()));
+        let (x, y) = (a.connect(&gone()), a.connect(&b.address()));
         let (start, alone) = (Instant::now(), [&a]);
         until(&alone, || !a.failures.0.borrow().is_empty());
         let told = start.elapsed();

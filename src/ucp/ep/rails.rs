@@ -63,13 +63,17 @@ pub struct OpenedRails {
     pub in_reach: Vec<usize>,
 }
 
+struct Opened {
+    rails: Vec<Rail>,
+    /// As in `OpenedRails`.
+    in_reach: Vec<usize>,
+}
+
 /// The rails of an endpoint.
 #[derive(Default)]
 pub struct Rails {
     /// None before the first transfer that could be split.
-    opened: OnceCell<Vec<Rail>>,
-    /// With these.
-    in_reach: OnceCell<Box<[usize]>>,
+    opened: OnceCell<Opened>,
     /// Accesses that have parts on rails.
     accesses: Cell<usize>,
     /// A rail that was used has failed.
@@ -93,25 +97,29 @@ impl Rails {
                 unflushed: Cell::new(false),
                 parts: Tally::default(),
             };
-            let opened = open();
-            self.in_reach.get_or_init(|| opened.in_reach.into());
-            opened.rails.into_iter().map(rail).collect()
+            let OpenedRails { rails, in_reach } = open();
+            Opened {
+                rails: rails.into_iter().map(rail).collect(),
+                in_reach,
+            }
         });
     }
 
     /// The memory domains of this worker to which the peer's rails may lead, in the order of the worker's address.
     pub fn domains_in_reach(&self) -> &[usize] {
-        self.in_reach.get().map_or(&[], Box::as_ref)
+        self.opened.get().map_or(&[], |opened| &opened.in_reach)
     }
 
     fn all(&self) -> &[Rail] {
-        self.opened.get().map_or(&[], Vec::as_slice)
+        self.opened.get().map_or(&[], |opened| &opened.rails)
     }
 
     /// Whether there are rails, or they have not been looked for.
     #[inline]
     pub fn may_be(&self) -> bool {
-        self.opened.get().is_none_or(|all| !all.is_empty())
+        self.opened
+            .get()
+            .is_none_or(|opened| !opened.rails.is_empty())
     }
 
     /// The rails that are connected, for which `is_connected` is asked by lane and identity.

@@ -179,7 +179,7 @@ pub fn domains_for_peer(
     let own = || ep.worker().domain_of(first.iface);
     let mut domains = smallvec![ep.domain_of_arrival().unwrap_or_else(own)];
     if limits.may_split(len) && ep.may_have_rails() {
-        lanes(ep, first, limits.max, None);
+        open(ep);
         for domain in ep.domains_in_reach() {
             if domains.len() < limits.max && !domains.contains(domain) {
                 domains.push(*domain);
@@ -232,9 +232,12 @@ pub struct Ends<'a> {
     pub remote: &'a RemoteKey,
     /// The key of the epoch's word, if the transfer has a guard.
     pub epoch: Option<&'a RemoteKey>,
+    /// Of an access that goes by the devices which are nearest to the local memory.
+    pub near: Option<Near<'a>>,
 }
 
-/// The parts of a transfer between registered memory, which `first` could do alone; none if it is not split.
+/// The parts of a transfer between registered memory; none if `first` does it alone. With `near` it need not be registered for
+/// `first`.
 #[inline]
 pub fn by_devices(
     ep: &Ep,
@@ -244,24 +247,10 @@ pub fn by_devices(
     ends: &Ends<'_>,
 ) -> Vec<DevicePart> {
     let is_known = matches!(transfer.memory, LocalMemory::Registered(_));
-    match is_known && limits.may_split(transfer.len) && ep.may_have_rails() {
-        true => long_by_devices(ep, first, limits, transfer, (ends, None)),
+    let may_split = is_known && limits.may_split(transfer.len) && ep.may_have_rails();
+    match may_split || ends.near.is_some() {
+        true => long_by_devices(ep, first, limits, transfer, ends),
         false => Vec::new(),
-    }
-}
-
-/// As `by_devices`, of an access; none if `first` does it alone.
-#[inline]
-pub fn access_by_devices(
-    ep: &Ep,
-    first: Lane,
-    limits: SplitLimits,
-    transfer: &Transfer,
-    (ends, near): (&Ends<'_>, Option<Near<'_>>),
-) -> Vec<DevicePart> {
-    match near {
-        None => by_devices(ep, first, limits, transfer, ends),
-        Some(_) => long_by_devices(ep, first, limits, transfer, (ends, near)),
     }
 }
 
@@ -271,10 +260,10 @@ fn long_by_devices(
     first: Lane,
     limits: SplitLimits,
     transfer: &Transfer,
-    (ends, near): (&Ends<'_>, Option<Near<'_>>),
+    ends: &Ends<'_>,
 ) -> Vec<DevicePart> {
     let is_known = matches!(transfer.memory, LocalMemory::Registered(_));
-    let mut lanes = lanes(ep, first, limits.max, near);
+    let mut lanes = lanes(ep, first, limits.max, ends.near);
     loop {
         let shared = shares(&lanes, limits.least, transfer.len);
         if shared.iter().all(|part| part.lane == first) {

@@ -138,13 +138,14 @@ fn reach(
         local: &|domain| local(&registration, domain),
         remote,
         epoch: None,
+        near,
     };
     let whole = Transfer {
         memory,
         ..*transfer
     };
     let parts = match with_rails {
-        true => rails::access_by_devices(ep, lane, limits, &whole, (&ends, near)),
+        true => rails::by_devices(ep, lane, limits, &whole, &ends),
         false => Vec::new(),
     };
     if parts.is_empty() && memory == LocalMemory::Copied && !domains.contains(&own_domain) {

@@ -267,6 +267,7 @@ fn by_device(
         local: &|domain| registration.handle(domain),
         remote: &key,
         epoch: epoch.as_deref(),
+        near: None,
     };
     let parts = rails::by_devices(ep, lane, limits, &transfer, &ends);
     with_arriving(req, |_, state| {

@@ -415,6 +415,7 @@ fn parts_of_put(
         local: &local,
         remote,
         epoch: None,
+        near: None,
     };
     let limits = ep.worker().proto().rails.rendezvous;
     rails::by_devices(ep, lane, limits, transfer, &ends)
