@@ -138,6 +138,7 @@ unsafe fn disable(worker: *mut Core) {
     w.inherited.set(true);
     w.queue()
         .replace(as_callback(refuse_progress), worker.cast());
+    w.rounds.stop();
     // Receives take their slow paths, too.
     (w.hooks().on_pause)(w, true);
     if !w.lock.is_held_here() {

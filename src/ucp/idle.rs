@@ -15,7 +15,7 @@ const CALLS: u32 = 16;
 const PATIENCE_NS: u64 = if cfg!(test) { 0 } else { 50_000 };
 const ALL_IDLE_NS: u64 = if cfg!(test) { 0 } else { 5_000 };
 
-/// The schedule of polling a worker's idle interfaces.
+/// The schedule of what a worker's progress does seldom: to poll idle interfaces, and to go on with operations that wait for it.
 #[derive(Default)]
 pub struct Rounds {
     /// Whether there are idle interfaces, and whether there are others.
@@ -23,6 +23,8 @@ pub struct Rounds {
     any_active: Cell<bool>,
     /// Calls until the next look at the clock, about.
     left: Cell<u32>,
+    /// The same where operations wait for the next progress, which comes before; else 0.
+    held: Cell<u32>,
     /// The last round, in cycles.
     last: Cell<u64>,
 }
@@ -30,20 +32,48 @@ pub struct Rounds {
 impl Rounds {
     /// The next progress polls the idle interfaces too.
     pub fn look_soon(&self) {
-        self.left.set(1);
+        let left = match self.held.get() {
+            0 => &self.left,
+            _ => &self.held,
+        };
+        left.set(1);
         self.last.set(0);
     }
 
-    /// Called once in each progress.
+    /// The next progress goes on with operations that wait for it.
+    pub fn wait_for_progress(&self) {
+        if self.held.get() == 0 {
+            self.held.set(self.left.get().max(1));
+        }
+        self.left.set(1);
+    }
+
+    /// Called once in each progress: whether it has more to do than to poll what is active.
     #[inline(always)]
     pub fn are_due(&self) -> bool {
         let left = self.left.get().wrapping_sub(1);
         self.left.set(left);
-        left == 0 && self.is_time()
+        left == 0
     }
 
-    #[inline(never)]
-    fn is_time(&self) -> bool {
+    /// Called when it has: whether operations wait for it.
+    pub fn take_waiting(&self) -> bool {
+        let held = self.held.take();
+        if held != 0 {
+            self.left.set(held);
+        }
+        held != 0
+    }
+
+    /// No progress has more to do.
+    pub fn stop(&self) {
+        self.wanted.set(false);
+        self.held.set(0);
+        self.left.set(0);
+    }
+
+    /// Whether the idle interfaces are to be polled now.
+    pub fn is_time(&self) -> bool {
         if !self.wanted.get() {
             return false;
         }

@@ -15,11 +15,9 @@ use crate::ucp::op::Op;
 use crate::ucp::request::Req;
 use crate::ucp::rts::{OwnSend, Rts};
 use crate::ucp::worker_core::Core;
-use crate::ucs::callbackq::{CallbackId, Repeat};
 use crate::ucs::{Result, Status};
 use crate::wire::id::RequestName;
-use core::cell::{Cell, RefCell};
-use core::ffi::c_uint;
+use core::cell::RefCell;
 use std::collections::VecDeque;
 
 /// How an operation goes on.
@@ -55,9 +53,6 @@ impl NextStep {
 #[derive(Default)]
 pub struct Postponed {
     queue: RefCell<VecDeque<(Req, NextStep)>>,
-    /// The callback of progress that goes on with them. It stays until a progress finds none: a program that posts again and
-    /// again does not pay for it each time.
-    call: Cell<Option<CallbackId>>,
 }
 
 impl Postponed {
@@ -80,36 +75,26 @@ impl Postponed {
     }
 }
 
-/// Has progress go on with the operation, or does so now where that is not possible.
+/// Has progress go on with the operation.
 pub fn postpone(worker: &Core, req: Req, next: NextStep) {
     let postponed = &worker.proto().postponed;
-    if postponed.call.get().is_none() {
-        match worker.call_in_progress(on_progress, Repeat::Always) {
-            Ok(id) => postponed.call.set(Some(id)),
-            Err(_) => return next.run(worker, req),
-        }
-    }
     postponed.queue.borrow_mut().push_back((req, next));
+    worker.rounds.wait_for_progress();
     worker.wakeup.poke_sleepers();
 }
 
-/// Progress callback: goes on with the operations that are there at its start.
-extern "C" fn on_progress(worker: &Core) -> c_uint {
+/// Goes on with the operations that are there at its start. Returns how many.
+pub fn run(worker: &Core) -> u32 {
     let postponed = &worker.proto().postponed;
     let here = postponed.queue.borrow().len();
-    if here == 0
-        && let Some(id) = postponed.call.take()
-    {
-        worker.stop_calls(id);
-    }
     let mut done = 0;
-    while done < here
-        && let Some((req, next)) = postponed.take(|_| true)
-    {
+    while done < here {
+        let first = postponed.queue.borrow_mut().pop_front();
+        let Some((req, next)) = first else { break };
         next.run(worker, req);
         done += 1;
     }
-    done as c_uint
+    done as u32
 }
 
 /// An endpoint ends: fetches of its messages end with a status, which the senders hear too, if they can be reached.
