@@ -133,7 +133,8 @@ pub fn deliver(worker: &Core, id: u8, message: &[u8]) -> Option<()> {
     BODIES[at](worker, message)
 }
 
-type ShortBody = fn(&Core, u64, Payload<'_>) -> Option<()>;
+/// Returns whether more is wanted at once, as a `ShortHandler`; `None` if the message is malformed.
+type ShortBody = fn(&Core, u64, Payload<'_>) -> Option<bool>;
 
 /// Handlers of short messages, which come as a word and a rest. They do the same as the others.
 const SHORT: [(AmId, ShortHandler); 5] = [
@@ -147,16 +148,16 @@ const SHORT: [(AmId, ShortHandler); 5] = [
 /// The handlers in the order of `SHORT`, and the longest rest that each takes.
 const SHORT_BODIES: [(ShortBody, usize); 5] = [
     (
-        |w, tag, payload| {
-            tag::recv::on_short(w, tag, payload);
-            Some(())
-        },
+        |w, tag, payload| Some(tag::recv::on_short(w, tag, payload)),
         usize::MAX,
     ),
-    (stream::recv::on_short, usize::MAX),
+    (
+        |w, word, rest| stream::recv::on_short(w, word, rest).map(|()| true),
+        usize::MAX,
+    ),
     (
         // SAFETY: a rest of at most `SHORT_MAX` bytes, as stated here.
-        |w, word, rest| unsafe { am::recv::on_short(w, word, rest) },
+        |w, word, rest| unsafe { am::recv::on_short(w, word, rest) }.map(|()| true),
         am::recv::SHORT_MAX,
     ),
     (
@@ -164,7 +165,7 @@ const SHORT_BODIES: [(ShortBody, usize); 5] = [
             w.counters.received_long.add(1);
             let (h, body) = TagSyncHdr::split_rest(tag, rest.bytes())?;
             tag::recv::on_message(w, h.tag, body, Some(h.sender));
-            Some(())
+            Some(true)
         },
         usize::MAX,
     ),
@@ -172,7 +173,7 @@ const SHORT_BODIES: [(ShortBody, usize); 5] = [
         |w, request, rest| {
             w.counters.received_long.add(1);
             sender::on_send_ack(w, &AckHdr::split_rest(request, rest.bytes())?.0);
-            Some(())
+            Some(true)
         },
         usize::MAX,
     ),
@@ -254,12 +255,14 @@ unsafe fn placed_stream(arg: *mut c_void, head: &[u8], count: usize, over: bool)
 }
 
 /// The entry of handler `N` of `SHORT`.
-unsafe fn short_shim<const N: usize>(arg: *mut c_void, word: u64, rest: Payload<'_>) {
+unsafe fn short_shim<const N: usize>(arg: *mut c_void, word: u64, rest: Payload<'_>) -> bool {
     // SAFETY: as in `shim`.
     let worker = unsafe { &*arg.cast::<Core>() };
-    if SHORT_BODIES[N].0(worker, u64::from_le(word), rest).is_none() {
-        malformed(SHORT[N].0, size_of::<u64>() + rest.len());
-    }
+    let length = size_of::<u64>() + rest.len();
+    SHORT_BODIES[N].0(worker, u64::from_le(word), rest).unwrap_or_else(|| {
+        malformed(SHORT[N].0, length);
+        true
+    })
 }
 
 /// The C entry of handler `N`.

@@ -398,7 +398,8 @@ impl TagState {
     /// Whether any receive is posted.
     #[inline(always)]
     pub fn has_posted(&self) -> bool {
-        !self.posted_fifo.is_empty() || !self.posted.borrow().is_empty()
+        !self.posted_fifo.is_empty()
+            || (self.waiting.get() >= ONE && !self.posted.borrow().is_empty())
     }
 
     /// Removes and returns the oldest receive that a message of `tag` matches.

@@ -314,29 +314,32 @@ fn matched(worker: &Core, tag: u64, total: usize) -> Option<Req> {
     Some(req)
 }
 
-/// A complete message, as tag and payload.
+/// A complete message, as tag and payload. Returns whether more is wanted at once: not when it was for the last posted receive.
+/// The messages behind it wait with their senders then, which costs less than to keep them here, and bounds them.
 #[inline(always)]
-pub fn on_short(worker: &Core, tag: u64, payload: Payload<'_>) {
+pub fn on_short(worker: &Core, tag: u64, payload: Payload<'_>) -> bool {
     let len = payload.len();
     if len <= SMALL {
         if let Some((req, mut to)) = worker.tag().take_from_fifo(tag, len) {
             tracepoint::tag_match(tag, len);
             to.fill_small(payload);
             req.complete_plain(Info { tag, length: len });
-            return;
+            return worker.tag().has_posted();
         }
         if worker.tag().push_to_inline_ring(worker, tag, payload) {
-            return;
+            return true;
         }
     }
-    on_short_slow(worker, tag, payload);
+    on_short_slow(worker, tag, payload)
 }
 
 #[inline(never)]
-fn on_short_slow(worker: &Core, tag: u64, payload: Payload<'_>) {
-    if !match_posted(worker, tag, payload) {
-        keep(worker, tag, payload.bytes(), None);
+fn on_short_slow(worker: &Core, tag: u64, payload: Payload<'_>) -> bool {
+    if match_posted(worker, tag, payload) {
+        return worker.tag().has_posted();
     }
+    keep(worker, tag, payload.bytes(), None);
+    true
 }
 
 /// Receives a complete message, if a posted receive matches it.

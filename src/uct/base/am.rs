@@ -18,8 +18,9 @@ pub const AM_IDS: usize = UCT_AM_ID_MAX;
 /// A handler of the library's own ids: argument, id, bytes, length.
 pub type Internal = unsafe fn(*const c_void, u8, *const u8, usize);
 
-/// A handler of messages as first word and rest: argument, word, rest.
-pub type ShortHandler = unsafe fn(*mut c_void, u64, Payload<'_>);
+/// A handler of messages as first word and rest: argument, word, rest. Returns whether more is wanted at once: a transport
+/// that can leave messages with their sender does so until the next progress if not.
+pub type ShortHandler = unsafe fn(*mut c_void, u64, Payload<'_>) -> bool;
 
 /// Whether a handler may keep a message after it has returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,7 +87,9 @@ unsafe extern "C" fn unhandled(
 }
 
 /// The short handler of a slot without one, which no message is short enough for.
-unsafe fn unhandled_short(_arg: *mut c_void, _word: u64, _rest: Payload<'_>) {}
+unsafe fn unhandled_short(_arg: *mut c_void, _word: u64, _rest: Payload<'_>) -> bool {
+    true
+}
 
 fn none(id: usize) -> AmSlot {
     AmSlot {

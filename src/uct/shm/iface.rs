@@ -249,41 +249,42 @@ impl ShmIface {
         match polled {
             // Passed by parts: a struct that is passed as a whole is written to memory for each message.
             Polled::InSlot(Message { id, len, data }) => {
-                if !ShmIface::deliver_word(face, id, data, len) {
+                ShmIface::deliver_word(face, id, data, len).unwrap_or_else(|| {
                     ShmIface::deliver_bytes(face, id, data, len, Place::Slot);
-                }
-                true
+                    true
+                })
             }
             Polled::Elsewhere(Message { id, len, data }, can_keep) => {
-                ShmIface::deliver_elsewhere(face, id, data, len, can_keep);
-                !face.base.internal.recv_paused.take()
+                ShmIface::deliver_elsewhere(face, id, data, len, can_keep)
+                    && !face.base.internal.recv_paused.take()
             }
             Polled::Bad => true,
         }
     }
 
-    /// Passes a message of at least a word to a short handler. Returns whether there is one.
+    /// Passes a message of at least a word to a short handler, if there is one. Returns whether it wants more.
     #[inline(always)]
-    fn deliver_word(face: &Face, id: u8, data: *const u8, len: usize) -> bool {
+    fn deliver_word(face: &Face, id: u8, data: *const u8, len: usize) -> Option<bool> {
         let rest_len = len - size_of::<u64>();
-        let Some((handler, arg)) = face.base.am.short(id, rest_len) else {
-            return false;
-        };
+        let (handler, arg) = face.base.am.short(id, rest_len)?;
         // A hostile sender can still write there: the word is read once, the rest is only copied.
         // SAFETY: the handler with its argument, as set; `len` bytes of slot or arena, as the ring checked.
         unsafe {
             let word = data.cast::<u64>().read_unaligned();
             let rest = Payload::new(data.add(size_of::<u64>()), rest_len);
-            handler(arg, word, rest);
+            Some(handler(arg, word, rest))
         }
-        true
     }
 
     #[inline(never)]
-    fn deliver_elsewhere(face: &Face, id: u8, data: *mut u8, len: usize, can_keep: bool) {
-        if len < size_of::<u64>() || !ShmIface::deliver_word(face, id, data, len) {
-            ShmIface::deliver_bytes(face, id, data, len, Place::Arena { can_keep });
+    fn deliver_elsewhere(face: &Face, id: u8, data: *mut u8, len: usize, can_keep: bool) -> bool {
+        if len >= size_of::<u64>()
+            && let Some(more) = ShmIface::deliver_word(face, id, data, len)
+        {
+            return more;
         }
+        ShmIface::deliver_bytes(face, id, data, len, Place::Arena { can_keep });
+        true
     }
 
     /// The same as bytes in one place.

@@ -572,8 +572,7 @@ impl Receiver {
     }
 
     /// Passes messages to `each`, at most `max` and at least one. Returns their number. The bytes of a message stay
-    /// valid until `each` returns. `each` must not poll; it returns whether it takes more, which matters after a
-    /// message outside the slots.
+    /// valid until `each` returns. `each` must not poll; it returns whether it takes more.
     #[inline(always)]
     pub fn poll(&self, max: u64, mut each: impl FnMut(Polled) -> bool) -> u64 {
         let (mut count, mut max) = (0, max);
@@ -592,11 +591,14 @@ impl Receiver {
             let data = slot.wrapping_add(HEADER);
             let rest = head.rest_in_slot();
             if rest <= self.lane.rest_max {
-                each(Polled::InSlot(Message {
+                let message = Message {
                     id: head.id_in_slot(),
                     len: WORD + rest as usize,
                     data,
-                }));
+                };
+                if !each(Polled::InSlot(message)) {
+                    max = count + 1;
+                }
             } else {
                 if !each(self.elsewhere(head, data)) {
                     max = count + 1;
