@@ -1,11 +1,14 @@
 //! Buffers for unexpected messages and stream data.
 //!
 //! Buffers of some size classes (`UCX_RX_MPOOL_SIZES`, and up to 8 KiB) are pooled, so that a warm worker allocates nothing;
-//! longer messages get memory of their own length. A buffer returns to its pool when it is dropped, also after its worker.
+//! longer messages get memory of their own length. Those that come in pieces use a few long buffers again. A buffer returns to its pool
+//! when it is dropped, also after its worker.
 
+use crate::ucs::{Result, Status};
 use crate::uct::base::copy::{copy, copy_home};
 use core::cell::{Cell, RefCell};
 use core::mem::MaybeUninit;
+use core::ops::RangeInclusive;
 use core::ptr::NonNull;
 use std::alloc::{Layout, alloc_zeroed};
 use std::ops::Deref;
@@ -17,6 +20,11 @@ const KEPT: usize = 4 << 20;
 const CHUNK: usize = 4 << 10;
 /// Classes beside those that are configured, up to what transports of this host send whole.
 const LONG: [usize; 3] = [2 << 10, 4 << 10, 8 << 10];
+
+/// Free long buffers that are kept, and how long they are. The allocator has shorter ones at hand; longer ones it gets from the
+/// kernel and gives back each time, and the kernel clears each page.
+const LONG_KEPT: usize = 8;
+const LONG_SIZES: RangeInclusive<usize> = (16 << 10)..=(512 << 10);
 
 /// Zeros; `None` without memory.
 pub fn zeroed(len: usize) -> Option<Vec<u8>> {
@@ -44,6 +52,8 @@ pub struct Buffers {
     classes: Vec<Rc<Class>>,
     /// The longest class that is configured.
     configured: usize,
+    /// Buffers of any of `LONG_SIZES`.
+    long: Rc<Class>,
 }
 
 /// Received bytes.
@@ -51,6 +61,15 @@ pub struct Buffer {
     bytes: Box<[u8]>,
     len: usize,
     /// The pool it returns to.
+    home: Option<Rc<Class>>,
+}
+
+/// The bytes of a message that comes in pieces.
+#[derive(Default)]
+pub struct Pieces {
+    /// The first `len` bytes are here.
+    bytes: Vec<u8>,
+    len: usize,
     home: Option<Rc<Class>>,
 }
 
@@ -106,9 +125,39 @@ impl Buffers {
                 made: Cell::new(0),
             })
         };
+        let long = Class {
+            size: 0,
+            most: if configured > 0 { LONG_KEPT } else { 0 },
+            free: RefCell::new(Vec::with_capacity(LONG_KEPT)),
+            made: Cell::new(0),
+        };
         Buffers {
             classes: sizes.into_iter().map(class).collect(),
             configured,
+            long: Rc::new(long),
+        }
+    }
+
+    /// For a message of `total` bytes, of which none is here: a buffer that is used again, or none yet.
+    pub fn pieces(&self, total: usize) -> Pieces {
+        if !LONG_SIZES.contains(&total) {
+            return Pieces::default();
+        }
+        let mut free = self.long.free.borrow_mut();
+        let bytes = match free.iter().rposition(|b| b.len() >= total) {
+            Some(at) => free.swap_remove(at),
+            None => {
+                // Messages have become longer.
+                if free.len() == LONG_KEPT {
+                    free.swap_remove(0);
+                }
+                Box::default()
+            }
+        };
+        Pieces {
+            bytes: bytes.into(),
+            len: 0,
+            home: Some(Rc::clone(&self.long)),
         }
     }
 
@@ -157,6 +206,54 @@ impl Class {
         free.reserve(room);
         free.extend((0..count).map(|_| Box::from(vec![0; self.size])));
         Some(vec![0; self.size].into())
+    }
+}
+
+impl Pieces {
+    /// Growth: at most so many times the bytes that have come, so that a peer pays for the memory it takes.
+    const AHEAD: usize = 8;
+
+    /// Appends bytes of a message of `total`. `NO_MEMORY` when there is no room for them.
+    pub fn append(&mut self, piece: &[u8], total: usize) -> Result<()> {
+        let end = self.len + piece.len();
+        if let Some(room) = self.bytes.get_mut(self.len..end) {
+            room.copy_from_slice(piece);
+        } else {
+            self.bytes.truncate(self.len);
+            if self.bytes.capacity() < end {
+                let grown = piece.len().max(self.len / Self::AHEAD);
+                let left = total.saturating_sub(self.len);
+                let room = grown.saturating_mul(Self::AHEAD).min(left);
+                self.bytes
+                    .try_reserve_exact(room.max(piece.len()))
+                    .map_err(|_| Status::NO_MEMORY)?;
+            }
+            self.bytes.extend_from_slice(piece);
+        }
+        self.len = end;
+        Ok(())
+    }
+
+    pub fn into_buffer(self) -> Buffer {
+        let is_long = LONG_SIZES.contains(&self.bytes.len());
+        Buffer {
+            bytes: self.bytes.into(),
+            len: self.len,
+            home: self.home.filter(|_| is_long),
+        }
+    }
+
+    pub fn into_vec(mut self) -> Vec<u8> {
+        self.bytes.truncate(self.len);
+        self.bytes
+    }
+}
+
+impl Deref for Pieces {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes[..self.len]
     }
 }
 
@@ -219,6 +316,56 @@ mod tests {
         let kept = all.copy(&[7; 64]);
         drop(all);
         assert_eq!(&kept[..], [7; 64]);
+    }
+
+    #[test]
+    fn memory_comes_with_the_pieces() {
+        let mut pieces = Pieces::default();
+        assert_eq!(pieces.bytes.capacity(), 0);
+        let mut all = Vec::new();
+        for i in 0..5000usize {
+            let piece = vec![i as u8; i % 97 + 1];
+            all.extend_from_slice(&piece);
+            pieces.append(&piece, 1 << 30).unwrap();
+            let most = (Pieces::AHEAD + 1) * all.len();
+            assert!(pieces.bytes.capacity() <= most, "{i}");
+        }
+        assert_eq!(pieces[..], all);
+        let mut short = Pieces::default();
+        short.append(&[1; 4], 10).unwrap();
+        short.append(&[2; 6], 10).unwrap();
+        assert_eq!(short.bytes.capacity(), 10);
+        assert_eq!(short.into_vec(), [1, 1, 1, 1, 2, 2, 2, 2, 2, 2]);
+    }
+
+    #[test]
+    fn long_buffers_are_used_again() {
+        let all = Buffers::new(&[64]);
+        let message = |total: usize, with: u8| {
+            let mut pieces = all.pieces(total);
+            for _ in 0..8 {
+                pieces.append(&vec![with; total / 8], total).unwrap();
+            }
+            let buffer = pieces.into_buffer();
+            assert!(buffer.len() == total && buffer.iter().all(|b| *b == with));
+            buffer
+        };
+        let first = message(128 << 10, 1).as_ptr();
+        assert_eq!(message(64 << 10, 2).as_ptr(), first);
+        assert_eq!(message(128 << 10, 3).as_ptr(), first);
+        // What is too short or too long is not kept.
+        for total in [8 << 10, 1 << 20] {
+            assert!(message(total, 4).home.is_none());
+        }
+        // A few at most, and longer ones take the place of those that are too short.
+        let many: Vec<Buffer> = (0..2 * LONG_KEPT)
+            .map(|i| message(16 << 10, i as u8))
+            .collect();
+        drop(many);
+        assert_eq!(all.long.free.borrow().len(), LONG_KEPT);
+        let longest = message(512 << 10, 5).as_ptr();
+        assert_eq!(message(512 << 10, 6).as_ptr(), longest);
+        assert!(Buffers::new(&[]).long.most == 0);
     }
 
     #[test]

@@ -447,7 +447,7 @@ fn deliver_fragment(worker: &Core, id: MessageId, offset: u64, body: &[u8]) -> O
         Target::Am(headers) => {
             if let Some(a) = worker.proto().reassemblies.remove(id) {
                 unexpected::sub(worker, unexpected::MESSAGE + a.buffer.len());
-                am::recv::reassembled(worker, &headers, a.buffer);
+                am::recv::reassembled(worker, &headers, a.buffer.into_vec());
             }
         }
         Target::Nowhere => {

@@ -7,10 +7,11 @@
 //! or that this process has no endpoint to, is unauthenticated: few of its messages are kept.
 #![forbid(unsafe_code)]
 
+use crate::ucp::buffers::Pieces;
 use crate::ucp::request::Req;
 use crate::ucp::unexpected;
+use crate::ucs::Result;
 use crate::ucs::tag_match::EntryId;
-use crate::ucs::{Result, Status};
 use crate::wire::id::{EpId, EpName, RequestName};
 use core::cell::RefCell;
 use core::cmp::Ordering;
@@ -35,7 +36,7 @@ pub enum Target {
 pub struct Reassembly {
     pub total: usize,
     pub received: usize,
-    pub buffer: Vec<u8>,
+    pub buffer: Pieces,
     pub target: Target,
     /// The synchronous sender, to be acknowledged when the message is matched.
     pub sync: Option<RequestName>,
@@ -55,9 +56,6 @@ pub enum FragmentOrder {
 }
 
 impl Reassembly {
-    /// Growth of the buffer: at most so many times the bytes that have come, so that a peer pays for the memory it takes.
-    const AHEAD: usize = 8;
-
     /// Whether a fragment is the next one.
     pub fn order_of(&self, offset: u64, len: usize) -> FragmentOrder {
         let offset = usize::try_from(offset).unwrap_or(usize::MAX);
@@ -102,16 +100,7 @@ impl Reassembly {
 
     /// Appends a fragment to the buffer. `NO_MEMORY` when it cannot grow.
     pub fn keep(&mut self, fragment: &[u8]) -> Result<()> {
-        if self.buffer.capacity() - self.buffer.len() < fragment.len() {
-            let left = self.total.saturating_sub(self.buffer.len());
-            let grown = fragment.len().max(self.buffer.len() / Self::AHEAD);
-            let room = grown.saturating_mul(Self::AHEAD).min(left);
-            self.buffer
-                .try_reserve_exact(room.max(fragment.len()))
-                .map_err(|_| Status::NO_MEMORY)?;
-        }
-        self.buffer.extend_from_slice(fragment);
-        Ok(())
+        self.buffer.append(fragment, self.total)
     }
 }
 
@@ -224,7 +213,7 @@ pub fn empty_reassembly(total: usize, target: Target) -> Reassembly {
     Reassembly {
         total,
         received: 0,
-        buffer: Vec::new(),
+        buffer: Pieces::default(),
         target,
         sync: None,
         ep: EpId(0),
@@ -235,25 +224,6 @@ pub fn empty_reassembly(total: usize, target: Target) -> Reassembly {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn memory_comes_with_the_fragments() {
-        let mut a = empty_reassembly(1 << 30, Target::Nowhere);
-        assert_eq!(a.buffer.capacity(), 0);
-        let mut kept = Vec::new();
-        for i in 0..5000usize {
-            let fragment = vec![i as u8; i % 97 + 1];
-            kept.extend_from_slice(&fragment);
-            a.keep(&fragment).unwrap();
-            let most = (Reassembly::AHEAD + 1) * kept.len();
-            assert!(a.buffer.capacity() <= most, "{i}");
-        }
-        assert_eq!(a.buffer, kept);
-        let mut short = empty_reassembly(10, Target::Nowhere);
-        short.keep(&[1; 4]).unwrap();
-        short.keep(&[2; 6]).unwrap();
-        assert_eq!(short.buffer.capacity(), 10);
-    }
 
     #[test]
     fn fragments_out_of_order_wait_for_their_turn() {

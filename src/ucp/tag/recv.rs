@@ -254,7 +254,7 @@ fn adopt(worker: &Core, req: Req, id: MessageId) -> Option<Result<()>> {
             if let Some(sender) = sync {
                 receiver::send_match(worker, sender);
             }
-            unpack_fragment(req, 0, &bytes);
+            unpack_fragment(req, 0, &bytes.into_buffer());
             if !here {
                 return None;
             }
@@ -450,6 +450,7 @@ pub fn on_first_fragment(
     let entry = worker.tag().keep(worker, tag, message);
     Reassembly {
         sync,
+        buffer: worker.buffers.pieces(total),
         ..empty_reassembly(total, Target::TagUnexpected(entry))
     }
 }
@@ -462,7 +463,7 @@ pub fn complete_unexpected(worker: &Core, id: MessageId, entry: EntryId) {
             && let Some(a) = worker.proto().reassemblies.remove(id)
         {
             *m = Message::Whole {
-                data: a.buffer.into(),
+                data: a.buffer.into_buffer(),
                 sync: a.sync.map(Box::new),
             };
         }
