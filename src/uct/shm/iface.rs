@@ -76,6 +76,10 @@ enum Place {
     Arena { can_keep: bool },
 }
 
+/// Longest messages that a lane's arena holds: what a process sends while its receiver does not run, with more processes than
+/// processors. Measured: an MPI_Allreduce of 256 KiB by 4 processes on 2 processors took 77 us with 16, 57 with 32, and 52 with these.
+const CELLS: u32 = 64;
+
 /// The configured sizes; `INVALID_PARAM` if they are unusable.
 fn shape_of(config: &Config) -> core::result::Result<(Shape, u32), Failure> {
     let (slots, slot) = (
@@ -87,7 +91,7 @@ fn shape_of(config: &Config) -> core::result::Result<(Shape, u32), Failure> {
         slots,
         slot: slot.checked_next_multiple_of(64).unwrap_or(u32::MAX),
         segment,
-        cells: 16,
+        cells: CELLS,
     };
     if !shape.is_sane() || slot <= SLOT_OVERHEAD + 8 {
         let cause = format!(
