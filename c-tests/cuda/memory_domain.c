@@ -9,6 +9,15 @@
 
 #include <sys/mman.h>
 
+/* No release installs a header for it. */
+typedef struct {
+    uint64_t field_mask, others[10], dmabuf_mem_types;
+} domain_attr_t;
+
+enum { DMABUF_TYPES = 1 << 9 };
+
+ucs_status_t uct_md_query_v2(uct_md_h md, domain_attr_t *attr);
+
 static uct_component_h component;
 static uct_md_h md;
 
@@ -19,6 +28,7 @@ static void open_domain(void)
     uct_component_attr_t attr;
     uct_md_config_t *config;
     uct_md_attr_t caps;
+    domain_attr_t newer = {.field_mask = DMABUF_TYPES};
 
     CHECK_OK(uct_query_components(&all, &count));
     for (i = 0; i < count; ++i) {
@@ -42,6 +52,8 @@ static void open_domain(void)
            (unsigned long)caps.cap.access_mem_types, (unsigned long)caps.cap.reg_mem_types,
            (unsigned long)caps.cap.detect_mem_types, (unsigned long)caps.cap.alloc_mem_types, caps.rkey_packed_size,
            caps.reg_cost.c, caps.reg_cost.m);
+    CHECK_OK(uct_md_query_v2(md, &newer));
+    printf("dmabufs: types %#lx\n", (unsigned long)newer.dmabuf_mem_types);
 }
 
 /* What both functions tell of memory. */

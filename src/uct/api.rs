@@ -6,6 +6,7 @@
 //! declares its capabilities in `query`.
 
 use crate::c::*;
+use crate::sys::mem::whole_pages;
 use crate::ucs::config::{Config, Table};
 use crate::ucs::{Failure, Result, Status};
 use crate::uct::base::copy::{Payload, Room};
@@ -318,6 +319,8 @@ pub struct MdAttr {
     pub alloc_mem_types: u64,
     pub access_mem_types: u64,
     pub gva_mem_types: u64,
+    /// Those that `dmabuf` may give descriptors of.
+    pub dmabuf_mem_types: u64,
     /// Seconds to register: constant and per byte.
     pub reg_cost: (f64, f64),
 }
@@ -335,6 +338,7 @@ impl MdAttr {
         alloc_mem_types: 0,
         access_mem_types: 0,
         gva_mem_types: 0,
+        dmabuf_mem_types: 0,
         reg_cost: (0.0, 0.0),
     };
 }
@@ -370,6 +374,22 @@ pub struct MemoryInfo {
     pub length: usize,
     /// Whether processors access it too.
     pub host_access: bool,
+    /// A number of the allocation that does not come again when it is freed; 0 where there is none for all of the memory.
+    pub id: u64,
+}
+
+impl MemoryInfo {
+    /// Where the memory at an address begins in the dmabuf of what is told here, which begins with a page.
+    pub fn dmabuf_offset(&self, address: usize) -> usize {
+        address.wrapping_sub(whole_pages(self.base..self.base).start)
+    }
+}
+
+/// Where memory begins in a dmabuf.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Dmabuf {
+    pub file: RawFd,
+    pub offset: usize,
 }
 
 /// An opened memory domain. Threads share it: a context and its domains are common to the workers of all threads.
@@ -415,7 +435,19 @@ pub trait Md: Send + Sync + 'static {
         Err(Status::UNSUPPORTED)
     }
 
-    /// Ends a registration of `mem_reg`.
+    /// As `mem_reg`, of memory that a dmabuf holds too. A domain that takes none has no use for it.
+    fn mem_reg_dmabuf(
+        &self,
+        address: *mut c_void,
+        length: usize,
+        flags: u32,
+        dmabuf: Dmabuf,
+    ) -> Result<Self::Memory> {
+        let _ = dmabuf;
+        self.mem_reg(address, length, flags)
+    }
+
+    /// Ends a registration of `mem_reg` or `mem_reg_dmabuf`.
     fn mem_dereg(&self, memory: Self::Memory) -> Result<()> {
         let _ = memory;
         Err(Status::UNSUPPORTED)

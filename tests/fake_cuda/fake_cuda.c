@@ -312,6 +312,24 @@ void fake_cuda_open_memory(void)
     pthread_mutex_unlock(&lock);
 }
 
+/* For the stand-in for libibverbs: a descriptor of the file of device memory, and where the memory is in it; -1 for other
+ * memory, -2 for what is of several files or of none. */
+int fake_cuda_file(void *address, size_t length, off_t *offset)
+{
+    struct block *b;
+    int file = -1;
+    pthread_mutex_lock(&lock);
+    b = block_of(address);
+    if (b && !(b->managed || b->registered || b->type != CU_MEMORYTYPE_DEVICE))
+        file = -2;
+    if (b && b->file >= 0 && length <= b->length - (size_t)((char *)address - b->base)) {
+        file = fcntl(b->file, F_DUPFD_CLOEXEC, 0);
+        *offset = (char *)address - b->base;
+    }
+    pthread_mutex_unlock(&lock);
+    return file;
+}
+
 /* The library's own view of the first of `length` bytes, and how many of them are in one place; NULL where no device
  * reaches them. Other memory is the program's. Only memory in steps goes on behind the end of a block. */
 static char *view(const void *address, size_t *length)
@@ -922,11 +940,12 @@ CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream)
     return leave(release((void *)(uintptr_t)address, 0, 0));
 }
 
-/* The name of the file tells which bytes it stands for. */
+/* The memory's own file, opened once more, at the place where the memory begins. What is of several files has an empty one. */
 CUresult cuMemGetHandleForAddressRange(void *handle, CUdeviceptr address, size_t size, CUmemRangeHandleType type,
                                        unsigned long long flags)
 {
     char name[64];
+    int file;
     ENTER_WITH_CONTEXT;
     const struct block *b = block_of((void *)(uintptr_t)address);
     if (!handle || !b || b->type != CU_MEMORYTYPE_DEVICE || b->managed || (int)type != 1 || flags || !size ||
@@ -934,8 +953,15 @@ CUresult cuMemGetHandleForAddressRange(void *handle, CUdeviceptr address, size_t
         return leave(CUDA_ERROR_INVALID_VALUE);
     if (!dmabuf)
         return leave(CUDA_ERROR_NOT_SUPPORTED);
-    snprintf(name, sizeof name, "dmabuf %#llx %zu", (unsigned long long)address, size);
-    *(int *)handle = memfd_create(name, MFD_CLOEXEC);
+    if (b->file >= 0 && address + size <= (uintptr_t)b->base + b->length) {
+        snprintf(name, sizeof name, "/proc/self/fd/%d", b->file);
+        file = open(name, O_RDWR | O_CLOEXEC);
+        if (file < 0 || lseek(file, (off_t)(address - (uintptr_t)b->base), SEEK_SET) < 0)
+            abort();
+    } else {
+        file = memfd_create("dmabuf", MFD_CLOEXEC);
+    }
+    *(int *)handle = file;
     return leave(CUDA_SUCCESS);
 }
 

@@ -31,6 +31,9 @@
  *   srq=0          a device without shared receive queues
  *   atomics=0      a device without atomics
  *   odp=1          a device that can do without pinned memory, with a library that takes advice on it
+ *   dmabuf=0       a device that takes no dmabufs
+ *   peermem=1      memory of the stand-in for NVIDIA's driver (tests/fake_cuda) is registered by its address, as with a kernel
+ *                  module that knows it; else it is refused (EFAULT)
  *   port=N         the port's state (default 4, active)
  *   gid=N          the port has only its Nth address (Ethernet: 0 and 1 are IPv6, 2 and 3 IPv4; even ones RoCE v1)
  *   drop=N, double=N, late=N
@@ -49,7 +52,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <dlfcn.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define MAX_QPS 4096
@@ -117,6 +123,10 @@ struct region {
     struct ibv_mr *mr;
     unsigned access;
     uint8_t generation;
+    uint64_t base; /* the address that requests name */
+    char *view;    /* where the bytes are: memory of another device is mapped here */
+    void *mapped;
+    size_t mapped_length;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -136,11 +146,12 @@ static long only_gid = -1, drop, twice, late, seed = 1, max_reg, n_refused;
 static long n_reg, n_qp, n_send, n_read, n_write, read_err, n_live, refuse, n_posted, n_atomic, last_read, stall;
 static long n_devices = 1, speed = 32, third_speed = 32, only, n_data[MAX_DEVICES];
 static long max_pinned, event_kind, event_at, has_srq = 1, odp, n_advised, n_wanted;
+static long dmabuf = 1, peermem, n_dmabuf;
 static long report, n_doorbell, n_signalled, n_pinned, n_heap, waiting;
 static struct datagram *delayed;
 
 /* The setting that `text`, which ends with '=', ',' or 0, names. A test that has loaded this library changes settings, and
- * reads the number of registrations (reg), of those among them that failed (refused), of those that there are (live) and of
+ * reads the number of registrations (reg), of those among them by dmabufs (dmabufs) and that failed (refused), of those that there are (live) and of
  * their bytes (pinned), of work requests
  * (sent), those that wait among them (waiting), of reads, writes and atomic operations (amos) among them, the bytes of the last read (last_read), those that
  * requests of each device have moved (data0 to data2), and how much memory the queue pairs and address handles take here (heap). */
@@ -152,7 +163,7 @@ long *fake_verbs_setting(const char *text)
         {"gid", &only_gid}, {"drop", &drop}, {"double", &twice}, {"late", &late}, {"seed", &seed},
         {"max_reg", &max_reg}, {"max_pinned", &max_pinned}, {"refused", &n_refused}, {"refuse", &refuse}, {"event", &event_kind}, {"srq", &has_srq}, {"odp", &odp}, {"advised", &n_advised}, {"wanted", &n_wanted}, {"at", &event_at}, {"reg", &n_reg}, {"sent", &n_send},
         {"live", &n_live}, {"reads", &n_read}, {"last_read", &last_read}, {"stall", &stall}, {"waiting", &waiting}, {"amos", &n_atomic}, {"writes", &n_write}, {"read_err", &read_err},
-        {"devices", &n_devices}, {"only", &only}, {"speed", &speed}, {"third", &third_speed}, {"data0", &n_data[0]}, {"data1", &n_data[1]}, {"data2", &n_data[2]}, {"report", &report}, {"pinned", &n_pinned}, {"heap", &n_heap},
+        {"dmabuf", &dmabuf}, {"peermem", &peermem}, {"dmabufs", &n_dmabuf}, {"devices", &n_devices}, {"only", &only}, {"speed", &speed}, {"third", &third_speed}, {"data0", &n_data[0]}, {"data1", &n_data[1]}, {"data2", &n_data[2]}, {"report", &report}, {"pinned", &n_pinned}, {"heap", &n_heap},
     };
     size_t n = strcspn(text, "=,");
     unsigned i;
@@ -203,14 +214,47 @@ static int allowed(const struct ibv_context *context, uint32_t key, uint64_t add
 {
     unsigned slot = key >> 8;
     struct ibv_mr *mr = slot < MAX_REGIONS ? regions[slot].mr : NULL;
-    uint64_t base = mr ? (uint64_t)mr->addr : 0;
+    uint64_t base = regions[slot < MAX_REGIONS ? slot : 0].base;
     if (length == 0) return 1;
     return mr && mr->lkey == key && mr->context->device == context->device && (regions[slot].access & access) == access && address >= base && length <= mr->length &&
            address - base <= mr->length - length;
 }
 
-#undef ibv_reg_mr
-struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *address, size_t length, int access)
+/* Where the bytes are that a request names. */
+static char *place(uint32_t key, uint64_t address)
+{
+    struct region *region = &regions[key >> 8];
+    return region->view + (address - region->base);
+}
+
+/* `length` bytes of a file from an offset on, mapped here. 0 where the file has not as many. */
+static int map(struct region *region, int file, off_t offset, size_t length)
+{
+    struct stat found;
+    off_t start = offset & ~4095l;
+    if (fstat(file, &found) || offset + (off_t)length > found.st_size) return 0;
+    region->mapped_length = offset - start + length;
+    region->mapped = mmap(NULL, region->mapped_length, PROT_READ | PROT_WRITE, MAP_SHARED, file, start);
+    if (region->mapped == MAP_FAILED) abort();
+    region->view = (char *)region->mapped + (offset - start);
+    return 1;
+}
+
+/* The file of memory of the stand-in for NVIDIA's driver, if that is there and this is such memory. */
+static int file_of_gpu(void *address, size_t length, off_t *offset)
+{
+    static int (*find)(void *, size_t, off_t *);
+    static int looked;
+    if (!looked) {
+        void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+        looked = 1;
+        if (library) find = (int (*)(void *, size_t, off_t *))dlsym(library, "fake_cuda_file");
+    }
+    return find ? find(address, length, offset) : -1;
+}
+
+/* Memory at `iova`, which is in the region's file if that is mapped. */
+static struct ibv_mr *add_region(struct ibv_pd *pd, struct region found, uint64_t iova, size_t length, int access)
 {
     struct ibv_mr *mr = NULL;
     unsigned tried;
@@ -221,12 +265,16 @@ struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *address, size_t length, int a
         for (tried = 0; tried < MAX_REGIONS && regions[next_region].mr; tried++) next_region = next_region % (MAX_REGIONS - 1) + 1;
         if (tried < MAX_REGIONS && (mr = calloc(1, sizeof *mr))) {
             struct region *region = &regions[next_region];
-            *region = (struct region){mr, access, region->generation + 1};
+            found.mr = mr;
+            found.access = access;
+            found.generation = region->generation + 1;
+            found.base = iova;
+            *region = found;
             n_live++;
             if (!(access & IBV_ACCESS_ON_DEMAND)) n_pinned += length;
             mr->context = pd->context;
             mr->pd = pd;
-            mr->addr = address;
+            mr->addr = (void *)iova;
             mr->length = length;
             mr->lkey = mr->rkey = next_region << 8 | region->generation;
             next_region = next_region % (MAX_REGIONS - 1) + 1;
@@ -234,16 +282,57 @@ struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *address, size_t length, int a
     }
     if (!mr) n_refused++;
     pthread_mutex_unlock(&lock);
+    if (!mr && found.mapped) munmap(found.mapped, found.mapped_length);
     if (!mr) errno = ENOMEM;
+    return mr;
+}
+
+#undef ibv_reg_mr
+struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *address, size_t length, int access)
+{
+    struct region found = {.view = address};
+    off_t offset;
+    int file = file_of_gpu(address, length, &offset), known = file == -1;
+    if (file >= 0 && peermem) known = map(&found, file, offset, length);
+    if (file >= 0) close(file);
+    if (!known) {
+        errno = EFAULT;
+        return NULL;
+    }
+    return add_region(pd, found, (uint64_t)address, length, access);
+}
+
+/* The place of the file is where the dmabuf begins in it. */
+struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova, int file, int access)
+{
+    struct region found = {0};
+    struct ibv_mr *mr;
+    off_t start;
+    if (!dmabuf) {
+        errno = EOPNOTSUPP;
+        return NULL;
+    }
+    if ((start = lseek(file, 0, SEEK_CUR)) < 0) return NULL;
+    if (offset % 4096 != iova % 4096 || (access & IBV_ACCESS_ON_DEMAND) || !map(&found, file, start + (off_t)offset, length)) {
+        errno = EINVAL;
+        return NULL;
+    }
+    if ((mr = add_region(pd, found, iova, length, access))) {
+        /* As libibverbs has it. */
+        mr->addr = (void *)offset;
+        __sync_fetch_and_add(&n_dmabuf, 1);
+    }
     return mr;
 }
 
 int ibv_dereg_mr(struct ibv_mr *mr)
 {
     pthread_mutex_lock(&lock);
-    regions[mr->lkey >> 8].mr = NULL;
+    struct region *region = &regions[mr->lkey >> 8];
+    region->mr = NULL;
     n_live--;
-    if (!(regions[mr->lkey >> 8].access & IBV_ACCESS_ON_DEMAND)) n_pinned -= mr->length;
+    if (!(region->access & IBV_ACCESS_ON_DEMAND)) n_pinned -= mr->length;
+    if (region->mapped) munmap(region->mapped, region->mapped_length);
     pthread_mutex_unlock(&lock);
     free(mr);
     return 0;
@@ -348,7 +437,11 @@ static size_t total(const struct ibv_send_wr *wr)
 static void gather(const struct ibv_send_wr *wr, char *to)
 {
     int i;
-    for (i = 0; i < wr->num_sge; to += wr->sg_list[i++].length) memmove(to, (void *)wr->sg_list[i].addr, wr->sg_list[i].length);
+    for (i = 0; i < wr->num_sge; to += wr->sg_list[i++].length) {
+        const struct ibv_sge *sge = &wr->sg_list[i];
+        const char *from = wr->send_flags & IBV_SEND_INLINE || !sge->length ? (char *)sge->addr : place(sge->lkey, sge->addr);
+        memmove(to, from, sge->length);
+    }
 }
 
 /* The queue pair that this one is connected to; NULL where packets would get no answer. */
@@ -386,7 +479,7 @@ static enum outcome receive(struct qp *qp, struct qp *peer, const struct ibv_sen
         stop(peer);
         return failed(qp, wr, IBV_WC_REM_INV_REQ_ERR);
     }
-    gather(wr, (char *)to->sge.addr);
+    gather(wr, place(to->sge.lkey, to->sge.addr));
     complete(peer->v.recv_cq, wc);
     if (wr->send_flags & IBV_SEND_SIGNALED) complete_send(qp, wr, IBV_WC_SEND, IBV_WC_SUCCESS);
     return DONE;
@@ -411,14 +504,16 @@ static enum outcome execute(struct qp *qp, const struct ibv_send_wr *wr)
         return receive(qp, peer, wr);
     case IBV_WR_RDMA_WRITE:
         if (!allowed(peer->v.context, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr, n, IBV_ACCESS_REMOTE_WRITE)) break;
-        gather(wr, (char *)wr->wr.rdma.remote_addr);
+        if (n) gather(wr, place(wr->wr.rdma.rkey, wr->wr.rdma.remote_addr));
         n_write++;
         opcode = IBV_WC_RDMA_WRITE;
         goto done;
     case IBV_WR_RDMA_READ: {
-        const char *from = (const char *)wr->wr.rdma.remote_addr;
+        const char *from;
         if (++n_read == read_err || !allowed(peer->v.context, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr, n, IBV_ACCESS_REMOTE_READ)) break;
-        for (i = 0; i < wr->num_sge; from += wr->sg_list[i++].length) memmove((void *)wr->sg_list[i].addr, from, wr->sg_list[i].length);
+        from = n ? place(wr->wr.rdma.rkey, wr->wr.rdma.remote_addr) : NULL;
+        for (i = 0; i < wr->num_sge && n; from += wr->sg_list[i++].length)
+            memmove(place(wr->sg_list[i].lkey, wr->sg_list[i].addr), from, wr->sg_list[i].length);
         opcode = IBV_WC_RDMA_READ;
         last_read = n;
         goto done;
@@ -427,7 +522,7 @@ static enum outcome execute(struct qp *qp, const struct ibv_send_wr *wr)
     case IBV_WR_ATOMIC_CMP_AND_SWP:
         if (wr->wr.atomic.remote_addr % 8) return failed(qp, wr, IBV_WC_REM_INV_REQ_ERR);
         if (!allowed(peer->v.context, wr->wr.atomic.rkey, wr->wr.atomic.remote_addr, 8, IBV_ACCESS_REMOTE_ATOMIC)) break;
-        word = (uint64_t *)wr->wr.atomic.remote_addr;
+        word = (uint64_t *)place(wr->wr.atomic.rkey, wr->wr.atomic.remote_addr);
         if (wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
             opcode = IBV_WC_FETCH_ADD;
             old = __sync_fetch_and_add(word, wr->wr.atomic.compare_add);
@@ -435,7 +530,7 @@ static enum outcome execute(struct qp *qp, const struct ibv_send_wr *wr)
             opcode = IBV_WC_COMP_SWAP;
             old = __sync_val_compare_and_swap(word, wr->wr.atomic.compare_add, wr->wr.atomic.swap);
         }
-        memcpy((void *)wr->sg_list[0].addr, &old, sizeof old);
+        memcpy(place(wr->sg_list[0].lkey, wr->sg_list[0].addr), &old, sizeof old);
         n_atomic++;
         goto done;
     default:

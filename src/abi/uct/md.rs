@@ -2,11 +2,10 @@
 
 use crate::abi::args::{free_list, non_null, put_list, put_name};
 use crate::c::*;
-use crate::sys::mem::whole_pages;
 use crate::ucs::config::Config;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
-use crate::uct::api::{MdAttr, MemoryInfo};
+use crate::uct::api::{Dmabuf, MdAttr, MemoryInfo};
 use crate::uct::base::md::{ComponentHandle, MdHandle};
 use crate::uct::base::params::text;
 use crate::{ucs_debug, ucs_error};
@@ -262,7 +261,11 @@ pub unsafe extern "C" fn uct_md_query_v2(
         access_mem_types,
         a.access_mem_types
     );
-    put!(UCT_MD_ATTR_FIELD_DMABUF_MEM_TYPES, dmabuf_mem_types, 0);
+    put!(
+        UCT_MD_ATTR_FIELD_DMABUF_MEM_TYPES,
+        dmabuf_mem_types,
+        a.dmabuf_mem_types
+    );
     put!(UCT_MD_ATTR_FIELD_REG_COST, reg_cost, reg_cost(&a));
     let mut component = [0; UCT_COMPONENT_NAME_MAX];
     put_name(&mut component, md.component.component.name());
@@ -325,9 +328,9 @@ pub unsafe extern "C" fn uct_md_mem_advise(
 /// What a registration asks for, checked against the domain.
 fn register(
     md: &MdHandle,
-    address: *mut c_void,
-    length: usize,
+    (address, length): (*mut c_void, usize),
     flags: u64,
+    dmabuf: Option<Dmabuf>,
     memh_p: *mut uct_mem_h,
 ) -> ucs_status_t {
     let quiet = flags & UCT_MD_MEM_FLAG_HIDE_ERRORS as u64 != 0;
@@ -353,7 +356,11 @@ fn register(
     if attr.flags & UCT_MD_FLAG_REG as u64 == 0 {
         return UCS_ERR_UNSUPPORTED;
     }
-    match md.md.mem_reg(address, length, flags as u32) {
+    let registered = match dmabuf {
+        None => md.md.mem_reg(address, length, flags as u32),
+        Some(dmabuf) => md.md.mem_reg_dmabuf(address, length, flags as u32, dmabuf),
+    };
+    match registered {
         Ok(memh) => {
             // SAFETY: the caller's out parameter, checked by it.
             unsafe { *memh_p = memh };
@@ -388,7 +395,7 @@ pub unsafe extern "C" fn uct_md_mem_reg(
     non_null!(UCS_ERR_INVALID_PARAM; md, memh_p);
     // SAFETY: an open memory domain.
     match unsafe { MdHandle::from_c(md) } {
-        Some(md) => register(md, address, length, flags.into(), memh_p),
+        Some(md) => register(md, (address, length), flags.into(), None, memh_p),
         None => UCS_ERR_INVALID_PARAM,
     }
 }
@@ -398,8 +405,9 @@ pub unsafe extern "C" fn uct_md_mem_reg(
 /// - `md` (in): Memory domain of `uct_md_open`, not closed yet.
 /// - `address` (in): Start of the memory.
 /// - `length` (in): Bytes; not 0.
-/// - `params` (in): `flags` with at least one access, and further members; read during the call
-///   only.
+/// - `params` (in): `flags` with at least one access; a dmabuf descriptor that holds the memory, and
+///   where the memory begins in it, for domains with `UCT_MD_FLAG_REG_DMABUF`, which others leave
+///   aside. Read during the call only; the descriptor stays the caller's.
 /// - `memh_p` (out): The handle; written on success only.
 /// - returns: As `uct_md_mem_reg`.
 ///
@@ -416,18 +424,28 @@ pub unsafe extern "C" fn uct_md_mem_reg_v2(
     memh_p: *mut uct_mem_h,
 ) -> ucs_status_t {
     non_null!(UCS_ERR_INVALID_PARAM; md, params, memh_p);
-    // SAFETY: every release has the mask; the flags are read behind their bit.
-    let flags = unsafe {
-        let bit = UCT_MD_MEM_REG_FIELD_FLAGS as u64;
-        if (*params).field_mask & bit != 0 {
-            (*params).flags
-        } else {
-            0
-        }
-    };
+    // SAFETY: every release has the mask.
+    let mask = unsafe { (*params).field_mask };
+    macro_rules! get {
+        ($bit:ident, $member:ident, $none:expr) => {
+            match mask & u64::from($bit) {
+                0 => $none,
+                // SAFETY: the caller set the bit, so its struct has the member.
+                _ => unsafe { (*params).$member },
+            }
+        };
+    }
+    let flags = get!(UCT_MD_MEM_REG_FIELD_FLAGS, flags, 0);
+    let file = get!(
+        UCT_MD_MEM_REG_FIELD_DMABUF_FD,
+        dmabuf_fd,
+        UCT_DMABUF_FD_INVALID
+    );
+    let offset = get!(UCT_MD_MEM_REG_FIELD_DMABUF_OFFSET, dmabuf_offset, 0);
+    let dmabuf = (file != UCT_DMABUF_FD_INVALID).then_some(Dmabuf { file, offset });
     // SAFETY: an open memory domain.
     match unsafe { MdHandle::from_c(md) } {
-        Some(md) => register(md, address, length, flags, memh_p),
+        Some(md) => register(md, (address, length), flags, dmabuf, memh_p),
         None => UCS_ERR_INVALID_PARAM,
     }
 }
@@ -502,10 +520,8 @@ pub unsafe extern "C" fn uct_md_mem_query(
             let file = dmabuf(md, &found, address);
             (*mem_attr).dmabuf_fd = file.map_or(-1, IntoRawFd::into_raw_fd);
         }
-        // It begins with a page.
         if has(UCT_MD_MEM_ATTR_FIELD_DMABUF_OFFSET) {
-            let pages = whole_pages(found.base..found.base);
-            (*mem_attr).dmabuf_offset = address.addr() - pages.start;
+            (*mem_attr).dmabuf_offset = found.dmabuf_offset(address.addr());
         }
     }
     UCS_OK

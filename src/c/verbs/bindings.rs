@@ -25,6 +25,7 @@ counterparts! {
     u8 = u8,
     u16 = u16,
     u32 = u32,
+    u64 = u64,
     c_int = c_int,
     c_char = c_char,
     usize = usize,
@@ -60,6 +61,7 @@ functions_of! {
     A B C;
     A B C D;
     A B C D E;
+    A B C D E F;
 }
 
 const _: () = {

@@ -42,6 +42,23 @@ pub struct Access {
     pub on_demand: bool,
 }
 
+impl Access {
+    /// Remote writes and atomics need local ones, says the specification.
+    fn writes_here(self) -> bool {
+        self.local_write || self.remote_write || self.remote_atomic
+    }
+
+    /// `IBV_ACCESS_*`.
+    fn flags(self) -> c_int {
+        let flag = |on, flag| if on { flag } else { 0 };
+        flag(self.writes_here(), IBV_ACCESS_LOCAL_WRITE)
+            | flag(self.remote_read, IBV_ACCESS_REMOTE_READ)
+            | flag(self.remote_write, IBV_ACCESS_REMOTE_WRITE)
+            | flag(self.remote_atomic, IBV_ACCESS_REMOTE_ATOMIC)
+            | flag(self.on_demand, IBV_ACCESS_ON_DEMAND)
+    }
+}
+
 /// An asynchronous event of a device.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Event {
@@ -424,25 +441,51 @@ impl Device {
         length: usize,
         access: Access,
     ) -> io::Result<Region> {
-        let flag = |on, flag| if on { flag } else { 0 };
-        // Remote writes and atomics need local ones, says the specification.
-        let local = access.local_write || access.remote_write || access.remote_atomic;
-        let flags = flag(local, IBV_ACCESS_LOCAL_WRITE)
-            | flag(access.remote_read, IBV_ACCESS_REMOTE_READ)
-            | flag(access.remote_write, IBV_ACCESS_REMOTE_WRITE)
-            | flag(access.remote_atomic, IBV_ACCESS_REMOTE_ATOMIC)
-            | flag(access.on_demand, IBV_ACCESS_ON_DEMAND);
+        let (at, flags) = (address as *mut c_void, access.flags());
         // SAFETY: an open domain; the kernel checks the range.
-        let region = unsafe {
-            (self.table.ibv_reg_mr)(self.domain(), address as *mut c_void, length, flags)
-        };
+        let region = unsafe { (self.table.ibv_reg_mr)(self.domain(), at, length, flags) };
+        self.registered(region, address, access)
+    }
+
+    /// Registers `length` bytes of a dmabuf from an offset on, under the addresses from `address` on.
+    pub fn register_dmabuf(
+        self: &Arc<Device>,
+        (file, offset): (RawFd, usize),
+        address: usize,
+        length: usize,
+        access: Access,
+    ) -> io::Result<Region> {
+        let none = || io::Error::from_raw_os_error(libc::EOPNOTSUPP);
+        let register = self.table.ibv_reg_dmabuf_mr.ok_or_else(none)?;
+        let (from, at, flags) = (offset as u64, address as u64, access.flags());
+        // SAFETY: an open domain; the kernel checks the descriptor and the range.
+        let region = unsafe { register(self.domain(), from, length, at, file, flags) };
+        self.registered(region, address, access)
+    }
+
+    /// Whether dmabufs can be registered: the error for a descriptor that is none tells.
+    pub fn takes_dmabufs(self: &Arc<Device>) -> bool {
+        const NO_FILE: RawFd = -1;
+        let page = crate::sys::mem::page_size();
+        let tried = self.register_dmabuf((NO_FILE, 0), 0, page, Access::default());
+        let missing = [Some(libc::EOPNOTSUPP), Some(libc::EPROTONOSUPPORT)];
+        tried.map_or_else(|e| !missing.contains(&e.raw_os_error()), |_| true)
+    }
+
+    fn registered(
+        self: &Arc<Device>,
+        region: *mut ibv_mr,
+        address: usize,
+        access: Access,
+    ) -> io::Result<Region> {
         let region = NonNull::new(region).ok_or_else(errno)?;
         Ok(Region {
             // SAFETY: just made; the library does not change it.
             local_key: unsafe { region.as_ref().lkey },
             region,
+            address,
             on_demand: access.on_demand,
-            writable: local,
+            writable: access.writes_here(),
             device: Arc::clone(self),
         })
     }
@@ -519,6 +562,8 @@ impl Drop for Device {
 pub struct Region {
     region: NonNull<ibv_mr>,
     local_key: u32,
+    /// Of a dmabuf the library knows the offset only.
+    address: usize,
     on_demand: bool,
     writable: bool,
     device: Arc<Device>,
@@ -545,7 +590,7 @@ impl Region {
     pub fn contains(&self, address: usize, length: usize) -> bool {
         // SAFETY: alive until dropped; the library does not change it.
         let region = unsafe { self.region.as_ref() };
-        let offset = address.wrapping_sub(region.addr as usize);
+        let offset = address.wrapping_sub(self.address);
         offset <= region.length && length <= region.length - offset
     }
 
@@ -582,7 +627,7 @@ impl Drop for Region {
         if !self.device.is_ours() {
             return;
         }
-        // SAFETY: registered in `register`, ended once.
+        // SAFETY: registered by the device, ended once.
         unsafe { (self.device.table.ibv_dereg_mr)(self.region.as_ptr()) };
     }
 }

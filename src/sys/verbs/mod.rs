@@ -17,4 +17,4 @@ pub use device::{Access, Device, Event, Port, Region, Source, device_names, prep
 pub use queue::{
     Caps, CompletionQueue, Completions, Poster, QueuePair, ReceiveQueue, Receives, Route, refusal,
 };
-pub use table::{has_devices, is_device};
+pub use table::{has_devices, has_peer_memory, is_device};

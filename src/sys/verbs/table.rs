@@ -62,11 +62,24 @@ verbs_functions! {
     ;
     optional
     ibv_is_fork_initialized: fn() -> c_uint,
+    ibv_reg_dmabuf_mr: fn(*mut ibv_pd, u64, usize, u64, c_int, c_int) -> *mut ibv_mr,
 }
 
 /// Whether the kernel has a device: a look that costs microseconds, where loading costs milliseconds.
 pub fn has_devices() -> bool {
     std::fs::read_dir("/sys/class/infiniband").is_ok_and(|mut entries| entries.next().is_some())
+}
+
+/// Whether the kernel lets RDMA devices register memory of NVIDIA's devices by its address: a module of theirs that does that
+/// is loaded, under its old or its new name.
+pub fn has_peer_memory() -> bool {
+    const MODULES: [&str; 2] = [
+        "/sys/kernel/mm/memory_peers/nv_mem/version",
+        "/sys/module/nvidia_peermem/version",
+    ];
+    MODULES
+        .iter()
+        .any(|module| std::path::Path::new(module).exists())
 }
 
 /// Whether the kernel has a device of this name.

@@ -4,7 +4,8 @@ use super::memory_copier::MemoryCopier;
 use crate::c::*;
 use crate::ucs::{Result, Status};
 use crate::uct::api::{
-    Alloc, Component, Device, KeyObject, Md, MdAttr, MemoryInfo, PackedKey, Transport, UnpackedKey,
+    Alloc, Component, Device, Dmabuf, KeyObject, Md, MdAttr, MemoryInfo, PackedKey, Transport,
+    UnpackedKey,
 };
 use crate::{ucs_debug, ucs_diag};
 use core::ffi::c_void;
@@ -60,11 +61,26 @@ impl MdHandle {
 
     /// Tells the domain of memory. `flags`: `UCT_MD_MEM_*`.
     pub fn register(&self, address: *mut c_void, length: usize, flags: u32) -> Result<Registered> {
-        let memh = self.md.mem_reg(address, length, flags)?;
-        Ok(Registered {
+        Ok(self.registered(self.md.mem_reg(address, length, flags)?))
+    }
+
+    /// As `register`, of memory that a dmabuf holds too.
+    pub fn register_dmabuf(
+        &self,
+        address: *mut c_void,
+        length: usize,
+        flags: u32,
+        dmabuf: Dmabuf,
+    ) -> Result<Registered> {
+        let memh = self.md.mem_reg_dmabuf(address, length, flags, dmabuf)?;
+        Ok(self.registered(memh))
+    }
+
+    fn registered(&self, memh: uct_mem_h) -> Registered {
+        Registered {
             md: NonNull::from(self),
             memh,
-        })
+        }
     }
 
     /// # Safety
@@ -81,6 +97,11 @@ pub struct Registered {
     md: NonNull<MdHandle>,
     memh: uct_mem_h,
 }
+
+// SAFETY: all threads may use a domain and its handles.
+unsafe impl Send for Registered {}
+// SAFETY: as above.
+unsafe impl Sync for Registered {}
 
 impl Registered {
     pub fn memh(&self) -> uct_mem_h {
@@ -160,8 +181,17 @@ pub trait DynMd: Send + Sync + 'static {
 
     fn mem_reg(&self, address: *mut c_void, length: usize, flags: u32) -> Result<uct_mem_h>;
 
+    /// `Md::mem_reg_dmabuf`.
+    fn mem_reg_dmabuf(
+        &self,
+        address: *mut c_void,
+        length: usize,
+        flags: u32,
+        dmabuf: Dmabuf,
+    ) -> Result<uct_mem_h>;
+
     /// # Safety
-    /// `memh` must be null or come from this domain's `mem_reg`, and be released once.
+    /// `memh` must be null or come from this domain's `mem_reg` or `mem_reg_dmabuf`, and be released once.
     unsafe fn mem_dereg(&self, memh: uct_mem_h) -> Result<()>;
 
     /// # Safety
@@ -218,6 +248,16 @@ impl<M: Md> DynMd for M {
 
     fn mem_reg(&self, address: *mut c_void, length: usize, flags: u32) -> Result<uct_mem_h> {
         Md::mem_reg(self, address, length, flags).map(M::Memory::into_c)
+    }
+
+    fn mem_reg_dmabuf(
+        &self,
+        address: *mut c_void,
+        length: usize,
+        flags: u32,
+        dmabuf: Dmabuf,
+    ) -> Result<uct_mem_h> {
+        Md::mem_reg_dmabuf(self, address, length, flags, dmabuf).map(M::Memory::into_c)
     }
 
     unsafe fn mem_dereg(&self, memh: uct_mem_h) -> Result<()> {

@@ -31,13 +31,13 @@ pub static MD: Table = Table {
             doc: "With REG_WHOLE_ALLOC=auto, the largest allocation that is told whole, as a part of the device's memory.",
             kind: Kind::Double,
         },
-        Row::without_effect(
-            "DMABUF",
-            "try",
-            &Kind::Ternary,
-            "Whether device memory is told to other devices by dmabuf descriptors.",
-            "no other device reaches device memory here",
-        ),
+        Row {
+            name: "DMABUF",
+            default: "try",
+            doc: "Whether there are dmabuf descriptors of device memory, by which RDMA devices register it; y: it is an error if \
+                  the first device gives none.",
+            kind: Kind::Ternary,
+        },
         Row {
             name: "PREF_LOC",
             default: "cpu",

@@ -15,6 +15,7 @@ use crate::ucs::topo::{self, BusId};
 use crate::ucs::{Result, Status};
 use crate::ucs_debug;
 use crate::uct::api::MemoryInfo;
+use once_cell::race::OnceBool;
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 
@@ -70,6 +71,9 @@ pub struct Detector {
     ratio: f64,
     managed_at_device: bool,
     pooled_is_managed: bool,
+    gives_dmabufs: bool,
+    /// What the first device says of them.
+    has_dmabufs: OnceBool,
 }
 
 impl Detector {
@@ -82,6 +86,8 @@ impl Detector {
             ratio: config.double(var!(config::MD, "MAX_REG_RATIO")),
             managed_at_device: config.enum_index(var!(config::MD, "PREF_LOC")) == GPU,
             pooled_is_managed: config.enum_index(var!(config::MD, "ASYNC_MEM_TYPE")) == MANAGED,
+            has_dmabufs: OnceBool::new(),
+            gives_dmabufs: config.ternary(var!(config::MD, "DMABUF")) != Ternary::No,
         }
     }
 
@@ -94,6 +100,7 @@ impl Detector {
                 base: 0,
                 length,
                 host_access: true,
+                id: 0,
             });
         }
         let found = self.driver.allocation_of(address).map_err(|e| {
@@ -124,11 +131,26 @@ impl Detector {
             base: if is_whole { found.base } else { address },
             length: if is_whole { found.length } else { length },
             host_access: found.managed,
+            id: if rest < length { 0 } else { found.id },
         })
+    }
+
+    /// The types of memory that may have dmabuf descriptors.
+    pub fn dmabuf_types(&self) -> u64 {
+        let ask = || self.driver.has_dmabufs(0);
+        // A driver that was not initialised yet cannot be asked.
+        let has = || self.has_dmabufs.get_or_try_init(ask).unwrap_or(true);
+        match self.gives_dmabufs && has() {
+            true => 1 << UCS_MEMORY_TYPE_CUDA,
+            false => 0,
+        }
     }
 
     /// A dmabuf descriptor of the pages of what `look` told of the memory at an address. Managed memory has none.
     pub fn dmabuf(&self, told: &MemoryInfo, address: usize) -> Option<OwnedFd> {
+        if !self.gives_dmabufs {
+            return None;
+        }
         let of = self.driver.allocation_of(address).ok()?;
         let of = of.filter(|of| !of.managed)?;
         let end = told.base.checked_add(told.length)?;

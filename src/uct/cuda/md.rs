@@ -8,7 +8,7 @@ use super::iface::{self, CudaIface};
 use super::known::{Detector, current_device};
 use crate::c::*;
 use crate::sys::cuda::{Allocate, Block, Context, Driver};
-use crate::ucs::config::{Config, Table, var};
+use crate::ucs::config::{Config, Table, Ternary, var};
 use crate::ucs::status::Failure;
 use crate::ucs::{Result, Status};
 use crate::uct::api::{
@@ -76,10 +76,18 @@ impl Component for CudaComponent {
             ucs_error!("{NAME}: {why}");
             Status::NO_DEVICE
         })?;
+        let detector = Detector::new(driver, config);
+        let is_needed = config.ternary(var!(config::MD, "DMABUF")) == Ternary::Yes;
+        if is_needed && detector.dmabuf_types() == 0 {
+            ucs_error!(
+                "{NAME}: UCX_CUDA_COPY_DMABUF=y: the device or its driver gives no dmabuf descriptors"
+            );
+            return Err(Status::UNSUPPORTED);
+        }
         let bandwidths = config::bandwidths(&config.others().read(&config::IFACE)?)?;
         Ok(Box::new(CudaMd {
             driver,
-            detector: Detector::new(driver, config),
+            detector,
             copier: Arc::new(Copier::new(driver, bandwidths)),
             primary: config.bool(var!(config::MD, "RETAIN_PRIMARY_CTX")),
         }))
@@ -144,6 +152,7 @@ impl Md for CudaMd {
             detect_mem_types: DEVICE,
             alloc_mem_types: DEVICE,
             access_mem_types: ALL,
+            dmabuf_mem_types: self.detector.dmabuf_types(),
             ..MdAttr::PLAIN
         }
     }

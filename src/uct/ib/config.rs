@@ -82,12 +82,11 @@ pub static MD: Table = Table {
             "Have keys for atomics of their own.",
             "it is for adapters that are driven without libibverbs",
         ),
-        Row::without_effect(
+        Row::new(
             "GPU_DIRECT_RDMA",
             "try",
-            &Kind::Ternary,
-            "Register memory of GPUs.",
-            "memory of GPUs is staged in memory of the host",
+            Kind::Ternary,
+            "Register memory of GPUs, by dmabufs or a kernel module of theirs; y: it is an error if neither is there.",
         ),
         Row::without_effect(
             "GDA_MAX_HCA_PER_GPU",
@@ -183,8 +182,8 @@ pub static MD: Table = Table {
             "DIRECT_NIC",
             "y",
             &Kind::Bool,
-            "Use paths between a GPU and an adapter that go past the host.",
-            "memory of GPUs is staged in memory of the host",
+            "Use adapters that are wired to a GPU and have a second way past it.",
+            "it is for adapters that are driven without libibverbs",
         ),
     ],
 };

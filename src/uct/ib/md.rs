@@ -15,7 +15,7 @@ use crate::ucs::config::{AUTO, Config, Table, Ternary, var};
 use crate::ucs::sync::{AtomicBool, Ordering};
 use crate::ucs::{Failure, Result, Status, topo};
 use crate::uct::api::{
-    Component, Device as TlDevice, Md, MdAttr, PackedKey, Transport, UnpackedKey, Unusable,
+    Component, Device as TlDevice, Dmabuf, Md, MdAttr, PackedKey, Transport, UnpackedKey, Unusable,
 };
 use crate::uct::auth;
 use crate::uct::base::iface::md_as;
@@ -53,6 +53,40 @@ struct IbMd {
     on_demand_types: u64,
     /// Fetch the pages of such memory as it is registered.
     prefetches: bool,
+    gpus: GpuMemory,
+}
+
+/// How the device reaches memory of GPUs.
+#[derive(Clone, Copy, Default)]
+struct GpuMemory {
+    /// The types that are registered as the host's: a kernel module knows their addresses.
+    by_address: u64,
+    by_dmabuf: bool,
+}
+
+impl GpuMemory {
+    /// `UNSUPPORTED` where the configuration wants what is not there.
+    fn look(device: &Arc<Device>, name: &str, config: &Config) -> Result<GpuMemory> {
+        let wanted = config.ternary(var!(config::MD, "GPU_DIRECT_RDMA"));
+        if wanted == Ternary::No {
+            return Ok(GpuMemory::default());
+        }
+        let found = GpuMemory {
+            by_address: match verbs::has_peer_memory() {
+                true => 1 << UCS_MEMORY_TYPE_CUDA,
+                false => 0,
+            },
+            by_dmabuf: device.takes_dmabufs(),
+        };
+        if wanted == Ternary::Yes && found.by_address == 0 && !found.by_dmabuf {
+            ucs_error!(
+                "{name}: UCX_IB_GPU_DIRECT_RDMA=y: the device takes no dmabufs, and neither nvidia_peermem nor nv_peer_mem is \
+                 loaded"
+            );
+            return Err(Status::UNSUPPORTED);
+        }
+        Ok(found)
+    }
 }
 
 struct RcTransport;
@@ -132,6 +166,7 @@ impl Component for IbComponent {
             true => HOST & config.bitmap(var!(config::MD, "ODP_MEM_TYPES")),
             false => 0,
         };
+        let gpus = GpuMemory::look(&device, name, config)?;
         let watch = match config.bool(var!(config::MD, "ASYNC_EVENTS")) {
             true => Watch::start(&device, name)?,
             false => Watch::none(),
@@ -154,6 +189,7 @@ impl Component for IbComponent {
             ),
             on_demand_types,
             prefetches: config.bool(var!(config::MD, "ODP_PREFETCH")),
+            gpus,
         }))
     }
 
@@ -219,13 +255,6 @@ impl Domain {
         Ok((region.local_key(), Box::new(region)))
     }
 
-    fn register(&self, at: usize, len: usize, access: Access) -> Result<Region> {
-        self.device.register(at, len, access).map_err(|e| {
-            ucs_error!("{}", self.refusal(len, &e));
-            Status::from(e)
-        })
-    }
-
     /// Why memory is not registered.
     fn refusal(&self, len: usize, e: &std::io::Error) -> String {
         let limit = crate::sys::mem::locked_limit();
@@ -239,19 +268,37 @@ impl Domain {
 
 impl MemoryHandle for Region {}
 
+impl IbMd {
+    /// What a registration allows, by `UCT_MD_MEM_*`.
+    fn access(&self, flags: u32) -> Access {
+        let asks = |flag: u32| flags & flag != 0;
+        Access {
+            local_write: asks(UCT_MD_MEM_ACCESS_LOCAL_WRITE),
+            remote_read: asks(UCT_MD_MEM_ACCESS_REMOTE_GET),
+            remote_write: asks(UCT_MD_MEM_ACCESS_REMOTE_PUT),
+            remote_atomic: asks(UCT_MD_MEM_ACCESS_REMOTE_ATOMIC) && self.domain.has_atomics(),
+            on_demand: asks(UCT_MD_MEM_FLAG_NONBLOCK) && self.on_demand_types & HOST != 0,
+        }
+    }
+}
+
 impl Md for IbMd {
     type Memory = Region;
 
     fn attr(&self) -> MdAttr {
         let takes_advice = self.on_demand_types != 0 && self.domain.device.takes_advice();
         let advice = if takes_advice { UCT_MD_FLAG_ADVISE } else { 0 };
+        let dmabufs = match self.gpus.by_dmabuf {
+            true => UCT_MD_FLAG_REG_DMABUF,
+            false => 0,
+        };
         MdAttr {
             flags: u64::from(
-                UCT_MD_FLAG_REG | UCT_MD_FLAG_NEED_MEMH | UCT_MD_FLAG_NEED_RKEY | advice,
+                UCT_MD_FLAG_REG | UCT_MD_FLAG_NEED_MEMH | UCT_MD_FLAG_NEED_RKEY | advice | dmabufs,
             ),
             reg_nonblock_mem_types: self.on_demand_types,
             max_reg: usize::try_from(self.domain.limits.max_mr_size).unwrap_or(usize::MAX),
-            reg_mem_types: HOST,
+            reg_mem_types: HOST | self.gpus.by_address,
             cache_mem_types: HOST,
             access_mem_types: HOST,
             reg_cost: self.reg_cost,
@@ -260,26 +307,19 @@ impl Md for IbMd {
     }
 
     fn mem_reg(&self, address: *mut c_void, length: usize, flags: u32) -> Result<Region> {
-        let asks = |flag: u32| flags & flag != 0;
-        let access = Access {
-            local_write: asks(UCT_MD_MEM_ACCESS_LOCAL_WRITE),
-            remote_read: asks(UCT_MD_MEM_ACCESS_REMOTE_GET),
-            remote_write: asks(UCT_MD_MEM_ACCESS_REMOTE_PUT),
-            remote_atomic: asks(UCT_MD_MEM_ACCESS_REMOTE_ATOMIC) && self.domain.has_atomics(),
-            on_demand: asks(UCT_MD_MEM_FLAG_NONBLOCK) && self.on_demand_types & HOST != 0,
-        };
         let at = address as usize;
-        let region = match asks(UCT_MD_MEM_FLAG_HIDE_ERRORS) {
-            true => self
-                .domain
-                .device
-                .register(at, length, access)
-                .map_err(|e| {
-                    ucs_debug!("{}: registering {length} bytes: {e}", self.domain.name);
-                    Status::from(e)
-                }),
-            false => self.domain.register(at, length, access),
-        }?;
+        let access = self.access(flags);
+        let registered = self.domain.device.register(at, length, access);
+        let region = registered.map_err(|e| match flags & UCT_MD_MEM_FLAG_HIDE_ERRORS {
+            0 => {
+                ucs_error!("{}", self.domain.refusal(length, &e));
+                Status::from(e)
+            }
+            _ => {
+                ucs_debug!("{}: registering {length} bytes: {e}", self.domain.name);
+                Status::from(e)
+            }
+        })?;
         if region.is_on_demand() && self.prefetches {
             // Without it the pages come when the device needs them.
             if let Err(e) = region.prefetch(at, length) {
@@ -290,6 +330,30 @@ impl Md for IbMd {
             }
         }
         Ok(region)
+    }
+
+    fn mem_reg_dmabuf(
+        &self,
+        address: *mut c_void,
+        length: usize,
+        flags: u32,
+        dmabuf: Dmabuf,
+    ) -> Result<Region> {
+        let access = Access {
+            // What is behind a dmabuf its owner holds.
+            on_demand: false,
+            ..self.access(flags)
+        };
+        let (name, from) = (&self.domain.name, (dmabuf.file, dmabuf.offset));
+        let device = &self.domain.device;
+        let registered = device.register_dmabuf(from, address as usize, length, access);
+        registered.map_err(|e| {
+            match flags & UCT_MD_MEM_FLAG_HIDE_ERRORS {
+                0 => ucs_error!("{name}: {length} bytes of a dmabuf cannot be registered: {e}"),
+                _ => ucs_debug!("{name}: registering {length} bytes of a dmabuf: {e}"),
+            }
+            Status::from(e)
+        })
     }
 
     /// The device forgets it with the region.
