@@ -5,6 +5,7 @@
 
 use super::allowed::{self, Here};
 use super::device_memory::DeviceMemory;
+use super::device_reg_cache::DeviceRegCache;
 use super::feature::Told;
 use super::nearness::Nearness;
 use super::reg_cache::RegCaches;
@@ -20,7 +21,7 @@ use crate::uct::base::md::{ComponentHandle, DynMd, MdHandle};
 use crate::uct::registry::{components, numbered, numbered_of};
 use crate::{ucs_debug, ucs_diag, ucs_error, ucs_warn};
 use core::ops::Range;
-use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::OnceLock;
 
 /// The parameters of `ucp_init_version`.
@@ -57,8 +58,11 @@ pub struct Resource {
 pub struct KeyDomain {
     /// Index into `Context::mds`.
     pub index: usize,
-    /// The types of memory that it registers, a bit for each.
-    pub mem_types: u64,
+    /// The types of memory that it registers by their addresses, a bit for each, and those that it may by dmabufs.
+    by_address: u64,
+    by_dmabuf: u64,
+    /// How often it could not, in turn.
+    failures: AtomicU32,
     /// Its transports take no memory without a handle.
     pub needs_handle: bool,
     /// Memory is registered with it. Without: its keys have no bytes, and its transports reach all memory as it is.
@@ -71,6 +75,8 @@ pub struct Context {
     pub config: Config,
     /// Before the domains, which they give registrations back to.
     pub reg_caches: RegCaches,
+    /// As well, of memory of devices.
+    pub device_reg_cache: DeviceRegCache,
     pub mds: Vec<Box<MdHandle>>,
     /// The domains that tell memory of devices apart.
     pub device_memory: DeviceMemory,
@@ -96,7 +102,45 @@ pub struct Context {
     pub(super) told: Told,
 }
 
-const HOST: u64 = 1 << UCS_MEMORY_TYPE_HOST;
+/// So many times in turn a domain is asked to register memory of devices that it cannot.
+const REGISTRATIONS_TRIED: u32 = 3;
+
+impl KeyDomain {
+    /// Whether it takes memory of a type, `UCS_MEMORY_TYPE_*`.
+    pub fn takes(&self, kind: ucs_memory_type_t) -> bool {
+        (self.by_address | self.by_dmabuf) & bit(kind) != 0
+    }
+
+    pub fn takes_addresses_of(&self, kind: ucs_memory_type_t) -> bool {
+        self.by_address & bit(kind) != 0
+    }
+
+    pub fn takes_dmabufs_of(&self, kind: ucs_memory_type_t) -> bool {
+        self.by_dmabuf & bit(kind) != 0
+    }
+
+    /// Whether to offer memory of a device to it: not where that has failed again and again.
+    fn is_worth_trying(&self) -> bool {
+        // Relaxed: it guards nothing else.
+        self.failures.load(Ordering::Relaxed) < REGISTRATIONS_TRIED
+    }
+
+    /// Memory of a device was registered, or could not be.
+    pub fn note_device_memory(&self, is_registered: bool) {
+        // Relaxed, as above.
+        match is_registered {
+            true => self.failures.store(0, Ordering::Relaxed),
+            false => {
+                self.failures.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+/// The bit of a memory type in masks.
+fn bit(kind: ucs_memory_type_t) -> u64 {
+    1u64.unbounded_shl(kind)
+}
 
 /// Workers of several threads use one context, and nothing of it takes a thread for granted.
 const _: () = {
@@ -110,11 +154,17 @@ impl Context {
         let unpinned_types = config.bitmap(var!(TABLE, "REG_NONBLOCK_MEM_TYPES"));
         let pins_if_none_does_without = config.bool(var!(TABLE, "REG_NONBLOCK_FALLBACK"));
         let processes_here = hint(&config, var!(TABLE, "NUM_PPN"), params.estimated_num_ppn);
+        let device_reg_cache =
+            DeviceRegCache::new(match config.ternary(var!(TABLE, "RCACHE_ENABLE")) {
+                Ternary::No => 0,
+                _ => config.ulong(var!(TABLE, "RCACHE_MAX_REGIONS")),
+            });
         let mut context = Context {
             params,
             made_by: Stamp::now(),
             config,
             reg_caches: RegCaches::default(),
+            device_reg_cache,
             mds: Vec::new(),
             device_memory: DeviceMemory::default(),
             resources: Vec::new(),
@@ -181,34 +231,57 @@ impl Context {
         let gives = has(UCT_MD_FLAG_REG)
             && component.key_number().is_some()
             && resources.any(|r| r.md == index && r.transport.uses_keys());
+        let by_dmabuf = match has(UCT_MD_FLAG_REG_DMABUF) {
+            true => self.device_memory.dmabuf_types(),
+            false => 0,
+        };
         gives.then_some(KeyDomain {
             index,
-            mem_types: attr.reg_mem_types,
+            by_address: attr.reg_mem_types,
+            by_dmabuf,
+            failures: AtomicU32::new(0),
             needs_handle: has(UCT_MD_FLAG_NEED_MEMH),
             registers: component.key_len() > 0 || has(UCT_MD_FLAG_NEED_MEMH),
         })
     }
 
-    /// The flags (`UCT_MD_MEM_*`) by which a domain registers memory of the host: not pinned if `flags` or the configuration
+    /// A domain as one whose keys peers use.
+    pub fn key_domain_of(&self, domain: usize) -> Option<&KeyDomain> {
+        self.key_domains.iter().find(|key| key.index == domain)
+    }
+
+    /// Whether a domain that needs handles is likely to have one of memory of a device of this type.
+    pub fn reaches_device_memory(&self, domain: usize, kind: ucs_memory_type_t) -> bool {
+        let key = self.key_domain_of(domain);
+        key.is_some_and(|key| key.needs_handle && key.takes(kind) && key.is_worth_trying())
+    }
+
+    /// The flags (`UCT_MD_MEM_*`) by which a domain registers memory of a type: not pinned if `flags` or the configuration
     /// ask for that and the domain does without. `None`: it pins, which the configuration forbids.
-    pub fn registration_flags(&self, domain: usize, flags: u32) -> Option<u32> {
+    pub fn registration_flags(
+        &self,
+        domain: usize,
+        kind: ucs_memory_type_t,
+        flags: u32,
+    ) -> Option<u32> {
         let pinned = flags & !UCT_MD_MEM_FLAG_NONBLOCK;
-        if pinned == flags && self.unpinned_types & HOST == 0 {
+        let is_unwanted = self.unpinned_types & bit(kind) != 0;
+        if pinned == flags && !is_unwanted {
             return Some(flags);
         }
-        if self.does_without_pinning(domain) {
+        if self.does_without_pinning(domain, kind) {
             return Some(pinned | UCT_MD_MEM_FLAG_NONBLOCK);
         }
-        let is_forbidden = self.unpinned_types & HOST != 0 && self.pins(domain) && {
+        let is_forbidden = is_unwanted && self.pins(domain) && {
             let mut others = self.key_domains.iter().map(|domain| domain.index);
             !self.pins_if_none_does_without
-                || others.any(|other| self.pins(other) && self.does_without_pinning(other))
+                || others.any(|other| self.pins(other) && self.does_without_pinning(other, kind))
         };
         (!is_forbidden).then_some(pinned)
     }
 
-    fn does_without_pinning(&self, domain: usize) -> bool {
-        self.mds[domain].md.attr().reg_nonblock_mem_types & HOST != 0
+    fn does_without_pinning(&self, domain: usize, kind: ucs_memory_type_t) -> bool {
+        self.mds[domain].md.attr().reg_nonblock_mem_types & bit(kind) != 0
     }
 
     /// Whether a domain's registrations are of its device, which pins the memory unless it fetches pages on demand.
@@ -335,7 +408,8 @@ impl Context {
         }
         for (component, (name, md)) in open_copying(&self.config, &tables, &mut here) {
             if let Some(copier) = md.copier() {
-                let types = md.attr().detect_mem_types;
+                let attr = md.attr();
+                let types = (attr.detect_mem_types, attr.dmabuf_mem_types);
                 self.device_memory.add(self.mds.len(), types, copier);
                 self.mds.push(Box::new(MdHandle {
                     component,

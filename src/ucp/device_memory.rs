@@ -9,8 +9,10 @@ use crate::c::*;
 use crate::ucs::memtype::MemType;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
+use crate::uct::api::MemoryInfo;
 use crate::uct::base::memory_copier::MemoryCopier;
 use core::ffi::c_void;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 /// The domains that tell such memory apart.
@@ -22,15 +24,23 @@ struct Known {
     domain: usize,
     /// Mask of `UCS_MEMORY_TYPE_*`.
     types: u64,
+    /// Those among them of which there may be dmabufs.
+    dmabuf_types: u64,
     copier: Arc<dyn MemoryCopier>,
 }
 
 impl DeviceMemory {
-    /// Adds a domain that detects these types.
-    pub fn add(&mut self, domain: usize, types: u64, copier: Arc<dyn MemoryCopier>) {
+    /// Adds a domain that detects these types, and has dmabufs of the second ones.
+    pub fn add(
+        &mut self,
+        domain: usize,
+        (types, dmabuf_types): (u64, u64),
+        copier: Arc<dyn MemoryCopier>,
+    ) {
         self.0.push(Known {
             domain,
             types,
+            dmabuf_types,
             copier,
         });
     }
@@ -43,6 +53,11 @@ impl DeviceMemory {
     /// All types besides the host's, as a mask.
     pub fn types(&self) -> u64 {
         self.0.iter().fold(0, |all, known| all | known.types)
+    }
+
+    /// The types of which there may be dmabufs, as a mask.
+    pub fn dmabuf_types(&self) -> u64 {
+        self.0.iter().fold(0, |all, known| all | known.dmabuf_types)
     }
 
     /// What copies memory of a type; `None` for the host's, which needs nothing.
@@ -72,6 +87,21 @@ impl Context {
             }
         }
         Ok(UCS_MEMORY_TYPE_HOST)
+    }
+
+    /// What is told of memory of a device, with the index of the domain that tells it.
+    pub fn told_of(&self, address: *const c_void, length: usize) -> Option<(usize, MemoryInfo)> {
+        self.device_memory.domains().find_map(|domain| {
+            let told = self.mds[domain].md.mem_query(address, length).ok()?;
+            Some((domain, told))
+        })
+    }
+
+    /// A dmabuf of memory of a device, and what it has.
+    pub fn dmabuf_of(&self, at: *const c_void, length: usize) -> Option<(OwnedFd, MemoryInfo)> {
+        let (domain, told) = self.told_of(at, length)?;
+        let file = self.mds[domain].md.dmabuf(&told, at)?;
+        Some((file, told))
     }
 
     /// Whether processors access the memory at an address of a type that is not the host's.

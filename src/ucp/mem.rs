@@ -285,7 +285,7 @@ impl Region {
 
     /// Whether a domain takes memory of its type.
     fn is_for(&self, domain: &KeyDomain) -> bool {
-        domain.mem_types & 1u64.unbounded_shl(self.kind) != 0
+        domain.takes(self.kind)
     }
 
     /// The domain that allocated it.
@@ -361,7 +361,7 @@ impl Region {
         if let Purpose::Transfer(_) = purpose {
             flags |= MEM_ONE_TRANSFER;
         }
-        let memory = (self.address, self.length);
+        let (memory, kind) = ((self.address, self.length), self.kind);
         let all = context.key_domains.iter();
         self.registration = match purpose {
             Purpose::Application => {
@@ -370,19 +370,20 @@ impl Region {
                 let pins = context.device_memory.domains();
                 let pins = pins.filter(|_| !self.is_of_device());
                 let domains = takes.map(|domain| domain.index).chain(pins);
-                Registration::new(context, domains, memory, flags)
+                Registration::new(context, domains, memory, kind, flags)
             }
             Purpose::Read => {
                 let needs = all.filter(|domain| domain.needs_handle);
-                Registration::new(context, needs.map(|domain| domain.index), memory, flags)
+                let domains = needs.map(|domain| domain.index);
+                Registration::new(context, domains, memory, kind, flags)
             }
-            // What peers may write is closed to them when the transfer ends. Of memory of devices nothing tells when it is freed.
-            Purpose::Transfer(domains) if self.rights == READ && !self.is_of_device() => {
+            // What peers may write is closed to them when the transfer ends.
+            Purpose::Transfer(domains) if self.rights == READ => {
                 let memory = (self.address.cast(), self.length);
-                Registration::of_buffer(context, domains, memory, flags)
+                Registration::of_buffer(context, domains, memory, kind, flags)
             }
             Purpose::Transfer(domains) => {
-                Registration::new(context, domains.iter().copied(), memory, flags)
+                Registration::new(context, domains.iter().copied(), memory, kind, flags)
             }
         };
     }

@@ -26,6 +26,7 @@ pub mod config;
 pub mod context;
 pub mod counters;
 pub mod device_memory;
+pub mod device_reg_cache;
 pub mod dt;
 pub mod ep;
 pub mod failover;

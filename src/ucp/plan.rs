@@ -74,7 +74,7 @@ pub struct Thresholds {
     pub rndv_mapped: usize,
     /// Rendezvous of scattered data, which no transport reads in place.
     pub rndv_scattered: usize,
-    /// Rendezvous of memory that devices copy between both ends.
+    /// Rendezvous of memory of devices that these or RDMA devices copy between both ends.
     pub rndv_device: usize,
     /// Zero-copy, if the transport supports it.
     pub zcopy: usize,

@@ -130,6 +130,7 @@ impl RegCache {
             md: core::ptr::from_ref(&*context.mds[domain]),
             flags: context.registration_flags(
                 domain,
+                UCS_MEMORY_TYPE_HOST,
                 UCT_MD_MEM_ACCESS_LOCAL_READ | UCT_MD_MEM_FLAG_HIDE_ERRORS,
             )?,
             finds_nodes: context.nearness().matters(),

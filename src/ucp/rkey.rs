@@ -22,7 +22,7 @@ use std::rc::Rc;
 #[derive(Default)]
 pub struct KeyCache {
     keys: VecDeque<Kept>,
-    /// Those of device memory by region.
+    /// Those of device memory, by region.
     of_devices: HashMap<u64, Kept>,
     /// Their regions, the oldest first.
     regions: VecDeque<u64>,
@@ -61,7 +61,7 @@ impl KeyCache {
     /// Keeps the key of a blob, instead of the oldest if there are too many.
     pub fn keep(&mut self, blob: &[u8], key: &Rc<RemoteKey>) {
         let kept = (blob.to_vec(), Rc::clone(key));
-        if !matches!(key.access, Access::Device(_)) {
+        if !key.is_of_device() {
             if self.keys.len() == Self::MOST {
                 self.keys.pop_front();
             }
@@ -89,7 +89,7 @@ pub enum Access {
     SingleCopy,
     /// Written with this key by the lane for puts; read by messages.
     Written(uct_rkey_t),
-    /// By the device of the message lane, with this key.
+    /// By the RDMA device of the message lane, with this key.
     Rdma(uct_rkey_t),
     /// By devices, from and to memory of theirs, with this key; else by messages.
     Device(uct_rkey_t),

@@ -199,6 +199,14 @@ impl Data {
         }
     }
 
+    /// The address and the memory type of a contiguous buffer.
+    pub fn block(&self) -> Option<(*mut u8, ucs_memory_type_t)> {
+        let of_host = |at| (at, UCS_MEMORY_TYPE_HOST);
+        self.contiguous()
+            .map(of_host)
+            .or_else(|| self.device_block())
+    }
+
     /// The same buffer, of which some blocks are in memory of type `kind`, which `copier` reaches.
     pub fn staged(self, copier: &Arc<dyn MemoryCopier>, kind: ucs_memory_type_t) -> Data {
         let mut blocks = Vec::new();

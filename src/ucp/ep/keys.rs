@@ -18,11 +18,12 @@ impl Ep {
         let context = self.worker().context();
         if u32::from(info.mem_type) != UCS_MEMORY_TYPE_HOST {
             // Its owner's processor does not reach it, nor does this one.
-            let key = self.device_lane(info.mem_type.into());
-            return match key.and_then(|lane| self.key_of_lane(lane, keys)) {
-                Some(key) => RemoteKey::new(info, Access::Device(key.rkey()), Some(key)),
-                None => RemoteKey::new(info, Access::Messages, None),
-            };
+            let lane = self.device_lane(info.mem_type.into());
+            if let Some(key) = lane.and_then(|lane| self.key_of_lane(lane, keys)) {
+                return RemoteKey::new(info, Access::Device(key.rkey()), Some(key));
+            }
+            let by_rdma = self.rdma_key(info, keys);
+            return by_rdma.unwrap_or_else(|| RemoteKey::new(info, Access::Messages, None));
         }
         if info.context == context.id {
             let access = match context.regions.locate_own(&info) {
@@ -38,25 +39,35 @@ impl Ep {
         if self.lane_with(Capability::SingleCopy).is_some() {
             return RemoteKey::new(info, Access::SingleCopy, None);
         }
-        type ByKey = fn(uct_rkey_t) -> Access;
-        let ways: [(Capability, ByKey); 2] = [
-            (Capability::PutByKey, Access::Written),
-            (Capability::Rdma, Access::Rdma),
-        ];
-        for (capability, access) in ways {
-            let Some(lane) = self.lane_with(capability) else {
-                continue;
-            };
-            if let Some(key) = self.key_of_lane(lane, keys) {
-                let key = RemoteKey::new(info, access(key.rkey()), Some(key));
-                if capability != Capability::Rdma || !keys.has_several() {
-                    return key;
-                }
-                let domain = self.worker().domain_of(lane.iface);
-                return key.with_domains(Mapping::of_domains(context, domain, keys));
-            }
+        let writer = self.lane_with(Capability::PutByKey);
+        if let Some(key) = writer.and_then(|lane| self.key_of_lane(lane, keys)) {
+            return RemoteKey::new(info, Access::Written(key.rkey()), Some(key));
         }
-        RemoteKey::new(info, Access::Messages, None)
+        let by_rdma = self.rdma_key(info, keys);
+        by_rdma.unwrap_or_else(|| RemoteKey::new(info, Access::Messages, None))
+    }
+
+    /// The message lane, if its RDMA device accesses memory of a type in this process, `UCS_MEMORY_TYPE_*`.
+    pub fn rdma_lane(&self, kind: ucs_memory_type_t) -> Option<Lane> {
+        let lane = self.lane_with(Capability::Rdma)?;
+        let w = self.worker();
+        let reaches = kind == UCS_MEMORY_TYPE_HOST
+            || w.context()
+                .reaches_device_memory(w.domain_of(lane.iface), kind);
+        reaches.then_some(lane)
+    }
+
+    /// The key of memory that the RDMA device of the message lane accesses, with those of rails.
+    fn rdma_key(&self, info: Rkey, keys: MdKeyList<'_>) -> Option<RemoteKey> {
+        let lane = self.lane_with(Capability::Rdma)?;
+        let key = self.key_of_lane(lane, keys)?;
+        let key = RemoteKey::new(info, Access::Rdma(key.rkey()), Some(key));
+        if !keys.has_several() {
+            return Some(key);
+        }
+        let worker = self.worker();
+        let domain = worker.domain_of(lane.iface);
+        Some(key.with_domains(Mapping::of_domains(worker.context(), domain, keys)))
     }
 
     /// A key of upstream's: it tells no range, so that its owner checks accesses.

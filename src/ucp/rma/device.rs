@@ -2,7 +2,7 @@
 //!
 //! What one buffer of the transport holds is copied through it, which costs less than to register the user's memory; such
 //! a put is over at once. More goes from and to user memory: by the application's handle of it, or registered for the
-//! access. What cannot be registered goes through buffers, one after the other. Where the machine has several memory nodes,
+//! access. What cannot be registered goes through buffers, one after the other; of memory of a device, by messages. Where the machine has several memory nodes,
 //! what is read or written in place goes by the device that is nearest to it, of those with the most bandwidth.
 //!
 //! On the message lane the device keeps the order of what it sends, and `Iface::fence` has it wait for reads. So only an
@@ -17,7 +17,7 @@ use crate::ucp::proto::rails::{self, Ends, Near};
 use crate::ucp::proto::zcopy::{self, Direction, Transfer, most_at_once};
 use crate::ucp::reg::{LocalMemory, Registration};
 use crate::ucp::request::{
-    Info, Param, Posted, Req, Request, immediate, must_be_immediate, settle,
+    Info, Param, Posted, Req, Request, immediate, must_be_immediate, reached, settle,
 };
 use crate::ucp::rkey::RemoteKey;
 use crate::ucs::{Result, Status};
@@ -34,9 +34,12 @@ pub fn access(
     direction: Direction,
 ) -> Option<Result<Posted>> {
     let lane = ep.lane_with(Capability::Rdma)?;
+    let Some(local) = data.contiguous() else {
+        return of_device_memory(ep, param, data, (address, key, rkey), direction);
+    };
     let transfer = Transfer {
         guard: None,
-        local: data.contiguous()?,
+        local,
         memory: LocalMemory::Copied,
         len: data.len(),
         remote: address,
@@ -70,13 +73,65 @@ pub fn access(
             (device, false)
         }
         false => {
-            let device = reach(ep, param, lane, &transfer, (key, direction));
+            let local = UCS_MEMORY_TYPE_HOST;
+            let device = reach(ep, param, lane, &transfer, (key, direction), local);
             let most = at_once(ep, lane, direction, device.memory);
             let in_parts = device.parts.is_some() || transfer.len > most;
             (device, in_parts)
         }
     };
     let data = Data::contig(transfer.local, transfer.len);
+    let access = (device, in_parts);
+    Some(queue(ep, param, data, (address, key), direction, access))
+}
+
+/// As `access`, from or to memory of a device here, which is never copied through a buffer of the transport.
+#[cold]
+fn of_device_memory(
+    ep: &Ep,
+    param: &Param,
+    data: &Data,
+    (address, key, rkey): (u64, &RemoteKey, uct_rkey_t),
+    direction: Direction,
+) -> Option<Result<Posted>> {
+    let (local, kind) = data.device_block().filter(|_| !data.is_empty())?;
+    let known = |domain| param.memory_handle(domain, (local, data.len()));
+    let lane = ep.rdma_lane(kind).or_else(|| {
+        let lane = ep.lane_with(Capability::Rdma)?;
+        known(ep.worker().domain_of(lane.iface)).map(|_| lane)
+    })?;
+    if let Err(e) = must_be_immediate(param) {
+        return Some(Err(e));
+    }
+    let transfer = Transfer {
+        guard: None,
+        local,
+        memory: LocalMemory::Copied,
+        len: data.len(),
+        remote: address,
+        rkey,
+    };
+    let device = reach(ep, param, lane, &transfer, (key, direction), kind);
+    if device.memory == LocalMemory::Copied {
+        return None;
+    }
+    let most = at_once(ep, lane, direction, device.memory);
+    let in_parts = device.parts.is_some() || transfer.len > most;
+    let data = reached(ep.worker().context(), Data::contig(local, data.len()), kind);
+    let access = (device, in_parts);
+    Some(queue(ep, param, data, (address, key), direction, access))
+}
+
+/// Queues an access, which may be in parts.
+#[inline(always)]
+fn queue(
+    ep: &Ep,
+    param: &Param,
+    data: Data,
+    (address, key): (u64, &RemoteKey),
+    direction: Direction,
+    (device, in_parts): (DeviceAccess, bool),
+) -> Result<Posted> {
     let op = match direction {
         Direction::Put => Op::Put(PutOp {
             holds_fences: in_parts,
@@ -89,10 +144,10 @@ pub fn access(
             ..GetOp::new(ep, data, key, address)
         }),
     };
-    Some(Request::create(ep.worker(), param, op).and_then(|req| {
+    Request::create(ep.worker(), param, op).and_then(|req| {
         ep.post(Task::Request(req));
         settle(req, param)
-    }))
+    })
 }
 
 /// Most bytes of one operation of the lane's transport.
@@ -107,13 +162,17 @@ fn reach(
     lane: Lane,
     transfer: &Transfer,
     (remote, direction): (&RemoteKey, Direction),
+    kind: ucs_memory_type_t,
 ) -> DeviceAccess {
     let (worker, limits) = (ep.worker(), ep.worker().proto().rails.access);
     let (rkey, memory) = (transfer.rkey, (transfer.local, transfer.len));
     let own_domain = worker.domain_of(lane.iface);
     let known = |domain| param.memory_handle(domain, memory);
     let with_rails = !ep.fenced.is_in_order();
-    let near = node(ep, param, memory).filter(|_| with_rails);
+    let near = match kind {
+        UCS_MEMORY_TYPE_HOST => node(ep, param, memory).filter(|_| with_rails),
+        _ => None,
+    };
     let near = near.map(|node| Near { node, remote });
     let mut domains = match with_rails {
         true => rails::domains_of_access(ep, lane, limits, transfer.len, near),
@@ -125,7 +184,7 @@ fn reach(
         Direction::Get => UCT_MD_MEM_ACCESS_LOCAL_READ | UCT_MD_MEM_ACCESS_LOCAL_WRITE,
     };
     let register =
-        |domains: &[usize]| Registration::of_buffer(worker.context(), domains, memory, flags);
+        |domains: &[usize]| Registration::of_buffer(worker.context(), domains, memory, kind, flags);
     let mut registration = (!domains.is_empty()).then(|| register(&domains));
     let local = |registration: &Option<Registration>, domain| {
         known(domain).or_else(|| registration.as_ref()?.handle(domain))
@@ -211,7 +270,7 @@ pub fn step(ep: &Ep, req: Req) -> Option<Result<TaskStep>> {
         let device = device.as_ref()?;
         let transfer = Transfer {
             guard: None,
-            local: data.contiguous()?,
+            local: data.contiguous().or_else(|| Some(data.device_block()?.0))?,
             memory: device.memory,
             len: data.len(),
             remote: address,

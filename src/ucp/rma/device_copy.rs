@@ -4,7 +4,7 @@
 //! The copies take no help of the peer, so fences wait for them, as for those by the kernel.
 #![forbid(unsafe_code)]
 
-use crate::c::{UCS_MEMORY_TYPE_HOST, ucs_memory_type_t, uct_rkey_t};
+use crate::c::{UCS_MEMORY_TYPE_HOST, uct_rkey_t};
 use crate::ucp::dt::Data;
 use crate::ucp::ep::Ep;
 use crate::ucp::op::{GetOp, Op, PutOp};
@@ -17,12 +17,6 @@ use crate::ucs::Result;
 /// Fewer bytes of the host are put by a message, which has them when the call returns: a device takes microseconds to begin.
 const FROM_HOST: usize = 8 << 10;
 
-/// The address and the memory type of a buffer in one block, from which and to which a device copies.
-fn local_end(data: &Data) -> Option<(*mut u8, ucs_memory_type_t)> {
-    let of_host = || Some((data.contiguous()?, UCS_MEMORY_TYPE_HOST));
-    data.device_block().or_else(of_host)
-}
-
 /// Posts an access. `None` where it has to go by messages.
 pub fn access(
     ep: &Ep,
@@ -31,7 +25,7 @@ pub fn access(
     (address, key, rkey): (u64, &RemoteKey, uct_rkey_t),
     direction: Direction,
 ) -> Option<Result<Posted>> {
-    let (local, kind) = local_end(data).filter(|_| !data.is_empty())?;
+    let (local, kind) = data.block().filter(|_| !data.is_empty())?;
     if direction == Direction::Put && kind == UCS_MEMORY_TYPE_HOST && data.len() < FROM_HOST {
         return None;
     }

@@ -28,8 +28,8 @@
 use super::mapped::{Copied, copy_mapped, mappable};
 use super::sender;
 use crate::c::{
-    UCP_MEM_MAP_PROT_REMOTE_WRITE, UCT_MD_MEM_ACCESS_LOCAL_READ, UCT_MD_MEM_ACCESS_LOCAL_WRITE,
-    ucs_memory_type_t,
+    UCP_MEM_MAP_PROT_REMOTE_WRITE, UCS_MEMORY_TYPE_HOST, UCT_MD_MEM_ACCESS_LOCAL_READ,
+    UCT_MD_MEM_ACCESS_LOCAL_WRITE, ucs_memory_type_t,
 };
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Capability, DevicePart, Ep, EpRef, Lane, Pin};
@@ -148,7 +148,7 @@ pub fn fetch(worker: &Core, req: Req, message: &Rts) {
         if read(req, reply, transfer.len, || zcopy::get(req, lane, transfer)) {
             return;
         }
-    } else if let Some(local) = to
+    } else if let Some(local) = place_for_rdma(reply, to, block)
         && message.region != 0
         && worker.proto().rules.reads
         && let Some((lane, transfer, parts)) = by_device(req, reply, local, message)
@@ -224,20 +224,35 @@ fn read(req: Req, ep: &Ep, len: usize, get: impl FnOnce() -> Result<()>) -> bool
     false
 }
 
+/// A buffer of the host, or of a device that copies nothing from and to the peer: those copy faster.
+fn place_for_rdma(
+    ep: &Ep,
+    to: Option<*mut u8>,
+    block: Option<(*mut u8, ucs_memory_type_t)>,
+) -> Option<(*mut u8, ucs_memory_type_t)> {
+    let of_host = to.map(|at| (at, UCS_MEMORY_TYPE_HOST));
+    of_host.or_else(|| block.filter(|(_, kind)| ep.device_lane(*kind).is_none()))
+}
+
 /// The read of a message by the device of the message lane, if its key is still known, and its parts if rails share it.
-/// What cannot be registered here is read through the transport's buffers.
+/// Into what cannot be registered here it is read through the transport's buffers, unless a device has it.
 fn by_device(
     req: Req,
     ep: &Ep,
-    local: *mut u8,
+    (local, kind): (*mut u8, ucs_memory_type_t),
     message: &Rts,
 ) -> Option<(Lane, Transfer, Vec<DevicePart>)> {
-    let lane = ep.lane_with(Capability::Rdma)?;
+    let lane = ep.rdma_lane(kind)?;
     let key = ep.keys.borrow().of_region(message.region)?;
     let Access::Rdma(rkey) = key.access else {
         return None;
     };
-    key.check(message.address, message.total, READ).ok()?;
+    // Memory of a device has no address in the RTS.
+    let remote = match key.is_of_device() {
+        true => key.info.address,
+        false => message.address,
+    };
+    key.check(remote, message.total, READ).ok()?;
     let (guard, epoch) = match message.guard {
         Some(guard) => {
             let (guard, key) = with_key(ep, guard, message.epoch_region)?;
@@ -249,17 +264,19 @@ fn by_device(
     let limits = worker.proto().rails.rendezvous;
     let domains = rails::domains(ep, lane, limits, len);
     let flags = UCT_MD_MEM_ACCESS_LOCAL_READ | UCT_MD_MEM_ACCESS_LOCAL_WRITE;
-    let registration = Registration::of_buffer(worker.context(), &domains, (local, len), flags);
+    let context = worker.context();
+    let registration = Registration::of_buffer(context, &domains, (local, len), kind, flags);
     let memory = registration.local_memory(worker.domain_of(lane.iface));
     // Only what is read in place can be followed by the guard.
-    if guard.is_some() && memory == LocalMemory::Copied {
+    let is_in_place = guard.is_some() || kind != UCS_MEMORY_TYPE_HOST;
+    if is_in_place && memory == LocalMemory::Copied {
         return None;
     }
     let transfer = Transfer {
         local,
         memory,
         len,
-        remote: message.address,
+        remote,
         rkey,
         guard,
     };
@@ -385,14 +402,22 @@ fn may_give(ep: &Ep, state: &Arriving) -> bool {
 fn request_from_sender(worker: &Core, req: Req, ep: &Ep) {
     let access = with_arriving(req, |data, state| {
         let gives = may_give(ep, state);
-        if let Some(block) = data.device_block() {
+        let device = data.device_block();
+        let device = device.filter(|(_, kind)| ep.device_lane(*kind).is_some());
+        if let Some(block) = device {
             let is_possible = may_expose(worker, ep, state);
             let (address, window) = is_possible.then(|| expose(ep, block, state.total))??;
             let key = window.key.as_slice().into();
             state.access = Some(Box::new(BufferAccess::Exposed(window)));
             return Some((address, Some(key)));
         }
-        let to = data.contiguous().filter(|_| worker.proto().rules.writes)?;
+        let (to, kind) = data.block().filter(|_| worker.proto().rules.writes)?;
+        if kind != UCS_MEMORY_TYPE_HOST {
+            let (address, window) = open_to_rdma(ep, (to, kind), state.total)?;
+            let key = window.key.as_slice().into();
+            state.access = Some(Box::new(BufferAccess::Window(window)));
+            return Some((address, Some(key)));
+        }
         if ep.is_upstream() {
             let (window, key) = open_to_upstream(worker, ep, (to, state.total))?;
             state.access = Some(Box::new(BufferAccess::Window(window)));
@@ -437,6 +462,21 @@ fn open_to_upstream(
     let admitted = window.admit_upstream(worker.context(), &process.interfaces);
     admitted.ok()?;
     Some((window, for_tcp_puts(process.release)))
+}
+
+/// Memory of a device as the sender's RDMA device may put into it until the receive ends, with its address.
+fn open_to_rdma(
+    ep: &Ep,
+    (at, kind): (*mut u8, ucs_memory_type_t),
+    length: usize,
+) -> Option<(u64, Window)> {
+    let lane = ep.rdma_lane(kind).filter(|_| !ep.is_upstream())?;
+    let limits = ep.worker().proto().rails.rendezvous;
+    let domains = rails::domains_for_peer(ep, lane, limits, length);
+    let prot = UCP_MEM_MAP_PROT_REMOTE_WRITE;
+    let context = ep.worker().context();
+    let window = Window::of(context, &domains, (at, length), kind, prot).ok()?;
+    Some((at as u64, window))
 }
 
 /// Memory of a device as the sender's may put into it, with its address.

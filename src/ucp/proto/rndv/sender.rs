@@ -26,7 +26,10 @@
 //! ```
 
 use super::mapped::{self, Offer, write_mapped};
-use crate::c::{UCP_MEM_MAP_PROT_REMOTE_READ, UCT_MD_MEM_ACCESS_LOCAL_READ, ucs_memory_type_t};
+use crate::c::{
+    UCP_MEM_MAP_PROT_REMOTE_READ, UCS_MEMORY_TYPE_HOST, UCT_MD_MEM_ACCESS_LOCAL_READ,
+    ucs_memory_type_t,
+};
 use crate::ucp::ep::{Capability, DevicePart, Ep, Lane, Part, Task, TaskStep};
 use crate::ucp::mem::Window;
 use crate::ucp::op::{Op, RndvMemory, SendOp, Stage};
@@ -126,8 +129,11 @@ fn send_rts(ep: &Ep, req: Req, send: &mut SendOp) -> Result<()> {
         return upstream::rts(ep, req, send);
     }
     let mut offer = mapped::offer(ep, &send.data);
-    if offer.address != 0 && offer.key.is_none() {
-        offer_to_device(ep, send, &mut offer);
+    if offer.address != 0
+        && offer.key.is_none()
+        && let Some(at) = send.data.contiguous()
+    {
+        offer_to_rdma(ep, send, (at, UCS_MEMORY_TYPE_HOST), &mut offer);
     }
     if let Some((at, kind)) = send.data.device_block() {
         offer_device_memory(ep, send, (at, kind), &mut offer);
@@ -163,9 +169,14 @@ fn send_rts(ep: &Ep, req: Req, send: &mut SendOp) -> Result<()> {
         .map(drop)
 }
 
-/// Adds the keys by which the receiver's device reads the data, if there is such a device.
-fn offer_to_device<'a>(ep: &'a Ep, send: &mut SendOp, offer: &mut Offer<'a>) {
-    let (Some(lane), Some(at)) = (ep.lane_with(Capability::Rdma), send.data.contiguous()) else {
+/// Adds the keys by which the receiver's RDMA device reads the data, if there is such a device.
+fn offer_to_rdma<'a>(
+    ep: &'a Ep,
+    send: &mut SendOp,
+    (at, kind): (*mut u8, ucs_memory_type_t),
+    offer: &mut Offer<'a>,
+) {
+    let Some(lane) = ep.rdma_lane(kind) else {
         return;
     };
     let context = ep.worker().context();
@@ -174,24 +185,26 @@ fn offer_to_device<'a>(ep: &'a Ep, send: &mut SendOp, offer: &mut Offer<'a>) {
         let data = (at, send.data.len());
         let limits = ep.worker().proto().rails.rendezvous;
         let domains = rails::domains_for_peer(ep, lane, limits, data.1);
-        memory.offered = Window::open(context, &domains, data, UCP_MEM_MAP_PROT_REMOTE_READ).ok();
+        let prot = UCP_MEM_MAP_PROT_REMOTE_READ;
+        memory.offered = Window::of(context, &domains, data, kind, prot).ok();
     }
     let Some(window) = &memory.offered else {
         return;
     };
-    if offer.guard.is_some() {
+    if ep.may_revoke() {
         // The buffer may be given back while it is read, and a read of what is not registered any more would break the
         // connection.
         let epoch = ep.worker().proto().revocation.current(context);
         match epoch.filter(|(_, key)| window.is_remembered() && !key.is_empty()) {
-            Some((_, key)) => offer.epoch_key = key,
+            Some((guard, key)) => (offer.guard, offer.epoch_key) = (Some(guard), key),
             None => return,
         }
     }
     offer.key = Some(window.key.as_slice().into());
 }
 
-/// Names memory of a device to the receiver, whose device copies it, or which asks for a put if it cannot be read.
+/// Names memory of a device to the receiver, whose device copies it, or which asks for a put if it cannot be read. Where no
+/// device copies it, RDMA devices read it.
 fn offer_device_memory<'a>(
     ep: &'a Ep,
     send: &mut SendOp,
@@ -199,6 +212,9 @@ fn offer_device_memory<'a>(
     offer: &mut Offer<'a>,
 ) {
     let Some(lane) = ep.device_lane(kind) else {
+        if ep.worker().proto().rules.reads {
+            offer_to_rdma(ep, send, (at, kind), offer);
+        }
         return;
     };
     let (worker, context) = (ep.worker(), ep.worker().context());
@@ -344,14 +360,16 @@ fn start_put(ep: &Ep, req: Req) -> Result<()> {
             let lane = kind.and_then(|kind| ep.device_lane(kind));
             (lane, rkey, LocalMemory::Device)
         }
+        Some(Access::Rdma(rkey)) => {
+            let lane = ep.rdma_lane(kind.unwrap_or(UCS_MEMORY_TYPE_HOST));
+            let memory = lane.map_or(plain, |lane| register(ep, req, lane, (local, length), kind));
+            // Memory of a device is not copied by the processor.
+            let is_reached = kind.is_none() || matches!(memory, LocalMemory::Registered(_));
+            (lane.filter(|_| is_reached), rkey, memory)
+        }
         // Nothing else reaches memory of a device.
         _ if kind.is_some() => (None, 0, plain),
         Some(Access::Written(rkey)) => (ep.lane_with(Capability::PutByKey), rkey, plain),
-        Some(Access::Rdma(rkey)) => {
-            let lane = ep.lane_with(Capability::Rdma);
-            let memory = lane.map_or(plain, |lane| register(ep, req, lane, (local, length)));
-            (lane, rkey, memory)
-        }
         _ => (ep.lane_with(Capability::SingleCopy), 0, plain),
     };
     let transfer = Transfer {
@@ -422,7 +440,13 @@ fn parts_of_put(
 }
 
 /// How the lane's device reaches the memory of a put: registered now, for rails too, unless that was done before.
-fn register(ep: &Ep, req: Req, lane: Lane, memory: (*mut u8, usize)) -> LocalMemory {
+fn register(
+    ep: &Ep,
+    req: Req,
+    lane: Lane,
+    memory: (*mut u8, usize),
+    kind: Option<ucs_memory_type_t>,
+) -> LocalMemory {
     let domain = ep.worker().domain_of(lane.iface);
     let of = |registration: &Registration| registration.local_memory(domain);
     let known = |memory: &RndvMemory| {
@@ -440,7 +464,8 @@ fn register(ep: &Ep, req: Req, lane: Lane, memory: (*mut u8, usize)) -> LocalMem
     let (worker, flags) = (ep.worker(), UCT_MD_MEM_ACCESS_LOCAL_READ);
     let limits = worker.proto().rails.rendezvous;
     let domains = rails::domains(ep, lane, limits, memory.1);
-    let registration = Registration::of_buffer(worker.context(), &domains, memory, flags);
+    let kind = kind.unwrap_or(UCS_MEMORY_TYPE_HOST);
+    let registration = Registration::of_buffer(worker.context(), &domains, memory, kind, flags);
     let made = of(&registration);
     req.with_op(|op| {
         if let Op::Send(send) = op

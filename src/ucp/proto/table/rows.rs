@@ -223,7 +223,7 @@ fn rndv_way(ep: &Ep, data: &Data) -> (String, String) {
     let rules = ep.worker().proto().rules;
     let (reads, writes) = match (data.device_block(), data.contiguous()) {
         (Some((_, kind)), _) => {
-            let copies = ep.device_lane(kind);
+            let copies = ep.device_lane(kind).or_else(|| ep.rdma_lane(kind));
             (copies, copies)
         }
         (None, None) => (None, None),
