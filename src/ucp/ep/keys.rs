@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::{Capability, Ep, Lane};
-use crate::c::{UCS_MEMORY_TYPE_HOST, UCT_INVALID_RKEY, uct_rkey_t};
+use crate::c::{UCS_MEMORY_TYPE_HOST, UCT_INVALID_RKEY, ucs_memory_type_t, uct_rkey_t};
 use crate::ucp::rkey::{Access, Mapping, RemoteKey};
 use crate::wire::checksum;
 use crate::wire::rkey::{MdKeyList, READ, Rkey, WRITE};
