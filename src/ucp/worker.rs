@@ -102,7 +102,7 @@ const HOOKS: Hooks = Hooks {
                 .any(|ep| ep.has_queue())
     },
     on_pause: |core, paused| core.tag().set_paused(paused),
-    continue_postponed: postponed::run,
+    progress_postponed: postponed::progress,
     // Stalled transfers and remote stream chunks.
     wants_progress: |core| {
         !core.proto().stalled_transfers.is_empty() || core.stream().wants_progress()

@@ -103,8 +103,8 @@ pub struct Hooks {
     pub awaits_messages: fn(&Core) -> bool,
     /// A receive pause begins or ends.
     pub on_pause: fn(&Core, bool),
-    /// Goes on with the operations that wait for progress. Returns how many.
-    pub continue_postponed: fn(&Core) -> u32,
+    /// A progress that operations wait for.
+    pub progress_postponed: fn(&Core) -> u32,
     /// Whether the next progress has something to do that no event announces.
     pub wants_progress: fn(&Core) -> bool,
     /// The process is a child of the worker's: its requests end.
@@ -342,17 +342,11 @@ impl Core {
         self.uct().progress()
     }
 
-    /// The same after what waits for it, or with the interfaces that are idle. What has ended is told before anything is
-    /// polled: a program that waits for nothing else would only get messages that it has not asked for yet, without end where
-    /// their sender is faster.
+    /// The same where operations wait for it, or with the interfaces that are idle.
     #[inline(never)]
     fn progress_more(&self) -> u32 {
         if self.rounds.take_waiting() {
-            let done = (self.hooks.continue_postponed)(self);
-            return match done {
-                0 => self.uct().progress(),
-                _ => done,
-            };
+            return (self.hooks.progress_postponed)(self);
         }
         let of_idle = match self.rounds.is_time() {
             true => idle::round(self),

@@ -6,7 +6,7 @@ use crate::c::*;
 use crate::ucp::dt::Data;
 use crate::ucp::op::{Arriving, DataRecvOp, Op};
 use crate::ucp::proto::fetched;
-use crate::ucp::proto::postponed::{NextStep, postpone};
+use crate::ucp::proto::postponed::{self, Fetch};
 use crate::ucp::proto::reassembly::{Reassembly, Target, empty_reassembly};
 use crate::ucp::proto::rndv::receiver;
 use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immediate, settle};
@@ -400,7 +400,7 @@ pub fn fetch(
             return Err(e);
         }
     };
-    postpone(worker, req, NextStep::Fetch(message));
+    postponed::fetch(worker, req, Fetch::Message(message));
     let info = Info {
         tag: 0,
         length: message.total,

@@ -20,31 +20,27 @@ use crate::wire::id::RequestName;
 use core::cell::RefCell;
 use std::collections::VecDeque;
 
-/// How an operation goes on.
-pub enum NextStep {
-    /// Its message is to be fetched.
-    Fetch(Rts),
-    /// The same of a message of the worker to itself.
-    FetchOwn(OwnSend),
-    /// It is over, with this result.
-    Complete(Result<()>),
+/// Data that is to be fetched.
+pub enum Fetch {
+    /// That of a peer's message.
+    Message(Rts),
+    /// That of a message of the worker to itself.
+    Own(OwnSend),
 }
 
-impl NextStep {
-    fn run(self, worker: &Core, req: Req) {
+impl Fetch {
+    fn begin(self, worker: &Core, req: Req) {
         match self {
-            NextStep::Fetch(message) => receiver::fetch(worker, req, &message),
-            NextStep::FetchOwn(message) => receiver::fetch_own(worker, req, message),
-            NextStep::Complete(result) => req.complete(result),
+            Fetch::Message(message) => receiver::fetch(worker, req, &message),
+            Fetch::Own(message) => receiver::fetch_own(worker, req, message),
         }
     }
 
-    /// The sender of the message that is to be fetched.
-    fn sender(&self) -> Option<RequestName> {
+    /// The sender of the message.
+    fn sender(&self) -> RequestName {
         match self {
-            NextStep::Fetch(message) => Some(message.sender),
-            NextStep::FetchOwn(message) => Some(message.sender),
-            NextStep::Complete(_) => None,
+            Fetch::Message(message) => message.sender,
+            Fetch::Own(message) => message.sender,
         }
     }
 }
@@ -52,61 +48,91 @@ impl NextStep {
 /// Operations that wait for progress, in order.
 #[derive(Default)]
 pub struct Postponed {
-    queue: RefCell<VecDeque<(Req, NextStep)>>,
+    over: RefCell<VecDeque<(Req, Result<()>)>>,
+    fetches: RefCell<VecDeque<(Req, Fetch)>>,
 }
 
 impl Postponed {
-    /// Takes the first one that is asked for off the queue.
-    fn take(&self, asked: impl Fn(&(Req, NextStep)) -> bool) -> Option<(Req, NextStep)> {
-        let mut queue = self.queue.borrow_mut();
-        let at = queue.iter().position(asked)?;
-        queue.remove(at)
+    fn take_over(&self) -> Option<(Req, Result<()>)> {
+        self.over.borrow_mut().pop_front()
+    }
+
+    /// Takes the first fetch that is asked for off the queue.
+    fn take_fetch(&self, asked: impl Fn(&Fetch) -> bool) -> Option<(Req, Fetch)> {
+        let mut fetches = self.fetches.borrow_mut();
+        let at = fetches.iter().position(|(_, fetch)| asked(fetch))?;
+        fetches.remove(at)
     }
 
     /// The worker ends.
     pub fn end_all(&self) {
-        while let Some((req, next)) = self.take(|_| true) {
-            let result = match next {
-                NextStep::Fetch(_) | NextStep::FetchOwn(_) => Err(Status::CANCELED),
-                NextStep::Complete(result) => result,
-            };
+        while let Some((req, result)) = self.take_over() {
             req.complete(result);
+        }
+        while let Some((req, _)) = self.take_fetch(|_| true) {
+            req.complete(Err(Status::CANCELED));
         }
     }
 }
 
-/// Has progress go on with the operation.
-pub fn postpone(worker: &Core, req: Req, next: NextStep) {
-    let postponed = &worker.proto().postponed;
-    postponed.queue.borrow_mut().push_back((req, next));
+/// The next progress ends the operation.
+pub fn end(worker: &Core, req: Req, result: Result<()>) {
+    let over = &worker.proto().postponed.over;
+    over.borrow_mut().push_back((req, result));
+    wait_for_progress(worker);
+}
+
+/// The next progress fetches the data of a receive.
+pub fn fetch(worker: &Core, req: Req, from: Fetch) {
+    let fetches = &worker.proto().postponed.fetches;
+    fetches.borrow_mut().push_back((req, from));
+    wait_for_progress(worker);
+}
+
+fn wait_for_progress(worker: &Core) {
     worker.rounds.wait_for_progress();
     worker.wakeup.poke_sleepers();
 }
 
-/// Goes on with the operations that are there at its start. Returns how many.
-pub fn run(worker: &Core) -> u32 {
+/// A progress that operations wait for: what it does. One that ends some polls nothing, since a program that waits for nothing
+/// else would only get messages that it has not asked for yet, without end where their sender is faster. Data are fetched after
+/// what comes, which may be the end of their sender.
+pub fn progress(worker: &Core) -> u32 {
     let postponed = &worker.proto().postponed;
-    let here = postponed.queue.borrow().len();
     let mut done = 0;
-    while done < here {
-        let first = postponed.queue.borrow_mut().pop_front();
-        let Some((req, next)) = first else { break };
-        next.run(worker, req);
+    // Those that are here at the start: their callbacks may add others.
+    let over = postponed.over.borrow().len();
+    for _ in 0..over {
+        let Some((req, result)) = postponed.take_over() else {
+            break;
+        };
+        req.complete(result);
         done += 1;
     }
-    done as u32
+    if done > 0 {
+        if !postponed.fetches.borrow().is_empty() {
+            worker.rounds.wait_for_progress();
+        }
+        return done;
+    }
+    done = worker.uct().progress();
+    let fetches = postponed.fetches.borrow().len();
+    for _ in 0..fetches {
+        let Some((req, from)) = postponed.take_fetch(|_| true) else {
+            break;
+        };
+        from.begin(worker, req);
+        done += 1;
+    }
+    done
 }
 
 /// An endpoint ends: fetches of its messages end with a status, which the senders hear too, if they can be reached.
 pub fn abort(ep: &Ep, status: Status) {
-    let of_peer = |(_, next): &(Req, NextStep)| {
-        next.sender()
-            .is_some_and(|sender| ep.is_paired_with(sender.ep))
-    };
-    while let Some((req, next)) = ep.worker().proto().postponed.take(of_peer) {
-        if let Some(sender) = next.sender() {
-            receiver::send_ack(ep.worker(), sender, Err(status));
-        }
+    let of_peer = |fetch: &Fetch| ep.is_paired_with(fetch.sender().ep);
+    let worker = ep.worker();
+    while let Some((req, fetch)) = worker.proto().postponed.take_fetch(of_peer) {
+        receiver::send_ack(worker, fetch.sender(), Err(status));
         Op::abort(req, status);
     }
 }

@@ -9,7 +9,7 @@ use crate::ucp::atomic::{Atomic, AtomicOperation, apply};
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Capability, Ep, Pin};
 use crate::ucp::op::{GetOp, Op, PutOp};
-use crate::ucp::proto::postponed::{NextStep, postpone};
+use crate::ucp::proto::postponed;
 use crate::ucp::proto::rails;
 use crate::ucp::proto::table::{self, Verb};
 use crate::ucp::proto::zcopy::{self, Direction, Transfer};
@@ -285,7 +285,7 @@ fn told_later(ep: &Ep, param: &Param, posted: Posted) -> Result<Posted> {
         // Without memory for a request the access is done all the same.
         && let Ok(req) = Request::create(ep.worker(), param, Op::None)
     {
-        postpone(ep.worker(), req, NextStep::Complete(Ok(())));
+        postponed::end(ep.worker(), req, Ok(()));
         return settle(req, param);
     }
     Ok(posted)

@@ -7,7 +7,7 @@ use crate::c::*;
 use crate::ucp::dt::Data;
 use crate::ucp::feature::Feature;
 use crate::ucp::op::{Arriving, Op, Operation, TagRecvOp, TagWaitOp};
-use crate::ucp::proto::postponed::{NextStep, postpone};
+use crate::ucp::proto::postponed::{self, Fetch};
 use crate::ucp::proto::reassembly::{MessageId, Reassembly, Target, empty_reassembly};
 use crate::ucp::proto::rndv::receiver;
 use crate::ucp::request::{
@@ -212,8 +212,8 @@ pub fn take(
     let req = Request::create(worker, param, op)?;
     req.set_info(info);
     match message {
-        Message::Rts(a) => postpone(worker, req, NextStep::Fetch(*a)),
-        Message::OwnSend(own) => postpone(worker, req, NextStep::FetchOwn(own)),
+        Message::Rts(a) => postponed::fetch(worker, req, Fetch::Message(*a)),
+        Message::OwnSend(own) => postponed::fetch(worker, req, Fetch::Own(own)),
         Message::Fragments { id, .. } => {
             if let Some(result) = adopt(worker, req, id) {
                 finish(worker, req, param, result);
@@ -236,7 +236,7 @@ fn finish(worker: &Core, req: Req, param: &Param, result: Result<()>) {
     if is_told_later(param) {
         // It has ended: see `Request::free`.
         drop(req.with_op(core::mem::take));
-        postpone(worker, req, NextStep::Complete(result));
+        postponed::end(worker, req, result);
     } else {
         req.complete(result);
     }
