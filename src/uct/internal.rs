@@ -130,6 +130,12 @@ pub trait InternalIface: Iface {
         None
     }
 
+    /// The longest message that an endpoint takes by `am_bcopy` from UCP, which sends long ones in pieces: more than the
+    /// interface tells every user. `None` if it is not more.
+    fn longest_piece(ep: &EpBox<Self>) -> Option<usize> {
+        None
+    }
+
     /// Closes the connection of the peer whose message is being handled, if there is one: the peer exceeds its limit.
     fn reject_sender(face: &IfaceBox<Self>) -> bool {
         false
@@ -414,6 +420,18 @@ impl<'a> InternalRef<'a> {
         Status::from_code(code).map_or(Ok(ep), Err)
     }
 
+    /// The same for messages, with `InternalIface::longest_piece` of the endpoint.
+    pub fn connect_for_messages(
+        self,
+        device: &[u8],
+        address: &[u8],
+    ) -> Result<(uct_ep_h, Option<usize>)> {
+        let ep = self.connect(device, address)?;
+        // SAFETY: an endpoint of this interface, just made.
+        let longest = unsafe { (self.ops().longest_piece)(ep) };
+        Ok((ep, longest))
+    }
+
     /// Has progress of the transport's worker poll it for `flags`: `UCT_PROGRESS_*`.
     pub fn enable_progress(self, flags: u32) {
         // SAFETY: an open interface, on its worker's thread; so below.
@@ -580,6 +598,8 @@ pub struct InternalOps {
     pub is_connected: unsafe fn(uct_iface_h, u64) -> bool,
     /// `InternalIface::is_ep_connected`.
     pub is_ep_connected: unsafe fn(uct_ep_h) -> Option<bool>,
+    /// `InternalIface::longest_piece`.
+    pub longest_piece: unsafe fn(uct_ep_h) -> Option<usize>,
     /// `InternalIface::reject_sender`.
     pub reject_sender: unsafe fn(uct_iface_h) -> bool,
     /// `InternalIface::keep`.
@@ -619,6 +639,7 @@ impl<I: InternalIface> Table<I> {
         sender_identity: sender_identity::<I>,
         is_connected: is_connected::<I>,
         is_ep_connected: is_ep_connected::<I>,
+        longest_piece: longest_piece::<I>,
         reject_sender: reject_sender::<I>,
         keep: keep::<I>,
         release: release::<I>,
@@ -705,6 +726,11 @@ unsafe fn is_connected<I: InternalIface>(iface: uct_iface_h, identity: u64) -> b
 unsafe fn is_ep_connected<I: InternalIface>(ep: uct_ep_h) -> Option<bool> {
     // SAFETY: by the caller's promise.
     I::is_ep_connected(unsafe { EpBox::<I>::from_c(ep) })
+}
+
+unsafe fn longest_piece<I: InternalIface>(ep: uct_ep_h) -> Option<usize> {
+    // SAFETY: by the caller's promise.
+    I::longest_piece(unsafe { EpBox::<I>::from_c(ep) })
 }
 
 unsafe fn reject_sender<I: InternalIface>(iface: uct_iface_h) -> bool {

@@ -87,10 +87,10 @@ impl Ep {
         (attr.access_mem_types & 1u64.unbounded_shl(kind) != 0).then_some(lane)
     }
 
-    /// Most bytes of a transport message by a lane.
-    pub fn max_bcopy(&self, lane: Lane) -> usize {
+    /// Most bytes of a piece of a message by a lane.
+    pub fn max_piece(&self, lane: Lane) -> usize {
         match lane.index {
-            LaneIdx::MESSAGES => self.lane().max_bcopy,
+            LaneIdx::MESSAGES => self.lane().max_piece,
             _ => self.worker().ifaces[lane.iface].attr.cap.am.max_bcopy,
         }
     }

@@ -19,7 +19,9 @@ pub struct MessageLane {
     pub entry: usize,
     /// The longest payload of a short message after eight bytes of header.
     pub max_short: usize,
+    /// The longest buffered message, and the longest that is a piece of one.
     pub max_bcopy: usize,
+    pub max_piece: usize,
     /// The longest zero-copy message, and its longest header; 0 if not supported.
     pub max_zcopy: usize,
     pub max_zcopy_header: usize,
@@ -37,6 +39,7 @@ pub const NO_LANE: MessageLane = MessageLane {
     entry: 0,
     max_short: 0,
     max_bcopy: 0,
+    max_piece: 0,
     max_zcopy: 0,
     max_zcopy_header: 0,
     thresholds: Thresholds::NONE,
@@ -86,7 +89,7 @@ impl MessageLane {
 
     /// The same of a message of the peer's dialect.
     pub fn bcopy_as<F: FnMut(&mut PackBuffer<'_>)>(&self, id: u8, fill: F) -> Result<usize> {
-        bcopy(self.ep, (self.am_bcopy, self.max_bcopy), id, fill)
+        bcopy(self.ep, (self.am_bcopy, self.max_piece), id, fill)
     }
 
     /// Sends a control message.
@@ -142,7 +145,7 @@ fn bcopy<F: FnMut(&mut PackBuffer<'_>)>(
     ) -> usize {
         // SAFETY: `arg` is that of the call below, which is still under way.
         let (fill, room) = unsafe { &mut *arg.cast::<(F, usize)>() };
-        // SAFETY: the transport's buffer is as long as its interface says.
+        // SAFETY: the transport's buffer is as long as its interface or endpoint says.
         let mut buffer = PackBuffer::new(unsafe { Room::new(dest.cast(), *room) });
         fill(&mut buffer);
         buffer.filled()

@@ -525,7 +525,7 @@ fn send_fragment(ep: &Ep, req: Req, send: &SendOp, message: u64, offset: usize) 
             request: if asks { req.id() } else { RequestId::NONE },
             kind: send.kind.id() as u8,
         };
-        let room = whole_elements(ep.lane().max_bcopy - head);
+        let room = whole_elements(ep.lane().max_piece - head);
         send.data.fetch(0, room)?;
         let n = ep.lane().bcopy(AmId::First, |buffer| {
             buffer.fields(head, |w| {
@@ -557,7 +557,7 @@ fn send_middle(
         message,
         offset: range.start as u64,
     };
-    let room = whole_elements(ep.max_bcopy(lane) - MiddleHdr::LEN).min(range.len());
+    let room = whole_elements(ep.max_piece(lane) - MiddleHdr::LEN).min(range.len());
     send.data.fetch(range.start, room)?;
     let n = lane.bcopy(AmId::Middle, MiddleHdr::LEN + room, |buffer| {
         buffer.header(&head);
@@ -639,7 +639,7 @@ pub fn send_body<H: Header>(
     offset: usize,
     limit: usize,
 ) -> Result<usize> {
-    let room = whole_elements(ep.lane().max_bcopy - H::LEN).min(limit);
+    let room = whole_elements(ep.lane().max_piece - H::LEN).min(limit);
     data.fetch(offset, room)?;
     let n = ep.lane().bcopy(id, |buffer| {
         buffer.header(head);

@@ -158,7 +158,7 @@ fn serve_fragment(
     if ep.is_upstream() {
         return serve_upstream(ep, get, range);
     }
-    let fragment = range.len().min(ep.max_bcopy(lane) - GetReplyHdr::LEN);
+    let fragment = range.len().min(ep.max_piece(lane) - GetReplyHdr::LEN);
     let from = get.address.wrapping_add(range.start as u64);
     let mut refused = false;
     let mut fill = |buffer: &mut PackBuffer<'_>| {

@@ -62,6 +62,19 @@ fn connect(worker: &Core, iface: &OpenIface, entry: &AddressEntry) -> Result<uct
     Ok(ep)
 }
 
+/// The same for messages, with the length of the longest piece of one.
+fn connect_for_messages(
+    worker: &Core,
+    iface: &OpenIface,
+    entry: &AddressEntry,
+) -> Result<(uct_ep_h, usize)> {
+    let (ep, longest) = iface
+        .internal()
+        .connect_for_messages(&entry.device, &entry.iface)?;
+    idle::poll(worker, iface);
+    Ok((ep, longest.unwrap_or(iface.attr.cap.am.max_bcopy)))
+}
+
 /// An own interface and an entry of a peer's address, by their indices.
 pub type Pair = (usize, usize);
 
@@ -165,20 +178,24 @@ pub fn carries_messages(iface: &OpenIface) -> bool {
 pub fn message_lane(worker: &Core, address: &Rc<Address>) -> Result<MessageLane> {
     if let Some(route) = worker.wireup().route.borrow().as_ref()
         && Rc::ptr_eq(&route.address, address)
-        && let Ok(ep) = connect(
+        && let Ok((ep, max_piece)) = connect_for_messages(
             worker,
             &worker.ifaces[route.lane.iface],
             &address.entries[route.lane.entry],
         )
     {
-        return Ok(MessageLane { ep, ..route.lane });
+        return Ok(MessageLane {
+            ep,
+            max_piece,
+            ..route.lane
+        });
     }
     for (i, entry) in best(worker, address, carries_messages) {
         let iface = &worker.ifaces[i];
-        match connect(worker, iface, &address.entries[entry]) {
-            Ok(ep) => {
+        match connect_for_messages(worker, iface, &address.entries[entry]) {
+            Ok(connected) => {
                 warn_of_detour(worker, address, iface);
-                let lane = lane_of(worker, address, (i, entry), ep);
+                let lane = lane_of(worker, address, (i, entry), connected);
                 let address = Rc::clone(address);
                 worker.wireup().route.replace(Some(Route { address, lane }));
                 return Ok(lane);
@@ -190,7 +207,12 @@ pub fn message_lane(worker: &Core, address: &Rc<Address>) -> Result<MessageLane>
 }
 
 /// The lane of one of the worker's interfaces, with its limits and thresholds.
-fn lane_of(worker: &Core, address: &Address, (i, entry): Pair, ep: uct_ep_h) -> MessageLane {
+fn lane_of(
+    worker: &Core,
+    address: &Address,
+    (i, entry): Pair,
+    (ep, max_piece): (uct_ep_h, usize),
+) -> MessageLane {
     let iface = &worker.ifaces[i];
     let ops = iface.internal().table();
     let short = iface.attr.cap.flags & UCT_IFACE_FLAG_AM_SHORT != 0;
@@ -223,6 +245,7 @@ fn lane_of(worker: &Core, address: &Address, (i, entry): Pair, ep: uct_ep_h) -> 
         entry,
         max_short: max_short.unwrap_or(0),
         max_bcopy: cap.am.max_bcopy,
+        max_piece,
         max_zcopy: if in_place { cap.am.max_zcopy } else { 0 },
         max_zcopy_header: if in_place { cap.am.max_hdr } else { 0 },
         thresholds,
@@ -245,12 +268,13 @@ pub fn connected_lane(worker: &Core, address: &Address) -> Option<MessageLane> {
         if !iface.internal().is_connected(peer) {
             return None;
         }
-        let ep = connect(worker, iface, entry).ok()?;
+        let (ep, max_piece) = connect_for_messages(worker, iface, entry).ok()?;
         Some(MessageLane {
             ep,
             iface: i,
             entry: e,
             max_bcopy: iface.attr.cap.am.max_bcopy,
+            max_piece,
             am_bcopy: iface.internal().table().ep_am_bcopy,
             ..NO_LANE
         })
@@ -300,6 +324,7 @@ pub fn overlay_lane(
         iface: pair.0,
         entry: pair.1,
         max_bcopy,
+        max_piece: max_bcopy,
         thresholds: Thresholds::new(&worker.context().config, &worker.proto().rules, &carriers),
         am_bcopy,
         ..NO_LANE

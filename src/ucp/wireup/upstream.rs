@@ -494,10 +494,12 @@ pub fn unlink(worker: &Core, ep: u64, asks: bool) -> bool {
 /// The lane for messages to a process of upstream's.
 pub fn message_lane(worker: &Core, iface: usize, ep: uct_ep_h) -> MessageLane {
     let of = &worker.ifaces[iface];
+    let max_bcopy = of.attr.cap.am.max_bcopy.min(FRAME_MAX);
     MessageLane {
         ep,
         iface,
-        max_bcopy: of.attr.cap.am.max_bcopy.min(FRAME_MAX),
+        max_bcopy,
+        max_piece: max_bcopy,
         thresholds: thresholds(worker, &of.attr),
         am_bcopy: of.internal().base.internal.ops.upstream_send,
         ..NO_LANE

@@ -51,8 +51,8 @@ impl ShmEp {
             return Err(Status::UNREACHABLE);
         }
         let peer = face.peer(key)?;
-        let shape = peer.shape();
-        if shape.inline_max() < face.max_short || (shape.segment as usize) < face.max_bcopy {
+        let (inline, segment) = peer.longest_by_any_lane();
+        if inline < face.max_short || segment < face.max_bcopy {
             ucs_error!(
                 "process {} has smaller FIFO_ELEM_SIZE or SEG_SIZE than this one: use the same on \
                  both sides",
@@ -136,8 +136,8 @@ impl ShmEp {
         let Some(sender) = ep.peer.sender() else {
             return ShmEp::no_room(ep).map(|()| 0);
         };
-        // SAFETY: the place has room for a segment of the peer's, which the user asked ours about;
-        // a peer with smaller ones was refused in `create`.
+        // SAFETY: the place has room for the longest message of the lane: `longest_piece` told UCP, and ours, which other users
+        // know, is not longer, as `create` has checked.
         match sender.send_packed(id, |at| unsafe { pack.pack_into(at) }) {
             Ok(Packed::Sent(len)) => {
                 ShmEp::sent(ep, sender);
@@ -317,6 +317,10 @@ impl InternalIface for ShmIface {
             return ShmEp::tell(ep);
         }
         UCS_OK
+    }
+
+    fn longest_piece(ep: &EpBox<Self>) -> Option<usize> {
+        ep.peer.sender().map(Sender::longest)
     }
 
     fn keep(face: &IfaceBox<Self>, address: usize, len: usize) -> bool {

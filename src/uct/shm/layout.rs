@@ -19,6 +19,9 @@ const RUNG_AT: usize = 640;
 const TABLE_AT: usize = 1024;
 const PAGE: usize = 4096;
 
+/// Segments of the longest message of a wide lane. Measured with the processors far from each other: 64 KiB in pieces took 5.0 us with
+/// 1, 3.9 with 2 or 4, and 4.2 with 8; 1 MiB 57, 43, 39 and 39.
+const WIDE_SEGMENTS: u32 = 4;
 /// Lanes with room for streams; later senders get narrow ones, so that many peers stay cheap.
 pub const WIDE_LANES: u32 = 8;
 /// No interface has more senders at a time.
@@ -95,9 +98,15 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// A layout for wide lanes of `shape`, with as many lanes as the address space allows.
+    /// A layout for lanes of `shape`, with as many of them as the address space allows. Wide ones also take messages of a few
+    /// segments, as fewer of them, so that long ones come in fewer pieces.
     pub fn new(shape: Shape) -> Layout {
-        let wide = shape;
+        let segments = WIDE_SEGMENTS.min(Shape::MAX_SEGMENT / shape.segment).max(1);
+        let wide = Shape {
+            segment: segments * shape.segment,
+            cells: (shape.cells / segments).max(Shape::MIN_CELLS),
+            ..shape
+        };
         let narrow = Shape {
             slots: shape.slots.div_ceil(4).next_power_of_two().max(2),
             cells: Shape::MIN_CELLS,

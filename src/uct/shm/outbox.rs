@@ -2,7 +2,7 @@
 //! process. All endpoints of an interface to the same peer share one.
 
 use super::layout::{Bells, Facts, LaneState, Layout, Phase};
-use super::ring::{self, Sender, Shape};
+use super::ring::{self, Sender};
 use super::segment::Attached;
 use super::wake::Wake;
 use super::wire::SegmentKey;
@@ -111,9 +111,11 @@ impl Peer {
         self.sender.get().unwrap_or(&self.nowhere)
     }
 
-    /// The sizes of the peer's wide lanes: the same for slots and segments of all.
-    pub fn shape(&self) -> Shape {
-        self.layout.shape(0)
+    /// Most bytes of a message in a slot and in the arena that all lanes of the peer take.
+    pub fn longest_by_any_lane(&self) -> (usize, usize) {
+        let (wide, narrow) = (self.layout.shape(0), self.layout.shape(self.layout.lanes));
+        let inline = wide.inline_max().min(narrow.inline_max());
+        (inline, wide.segment.min(narrow.segment) as usize)
     }
 
     pub fn pid(&self) -> u32 {

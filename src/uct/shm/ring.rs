@@ -447,6 +447,11 @@ impl Sender {
         self.slot.set(self.lane.slot_after(slot));
     }
 
+    /// Most bytes of a message.
+    pub fn longest(&self) -> usize {
+        self.lane.shape.segment as usize
+    }
+
     /// Whether the receiver has requested the doorbell for the message just sent. If true, the caller must ring it.
     #[inline]
     pub fn must_tell(&self) -> bool {

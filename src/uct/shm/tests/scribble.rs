@@ -21,6 +21,8 @@ fn nothing_outside_is_touched_whatever_a_sender_writes() {
     let inbox = inbox(SegmentKind::Posix);
     let mut peer = attach(&inbox);
     let shared = Attached::get(inbox.key()).unwrap();
+    let longest = peer.sender().unwrap().longest();
+    assert!(longest > SHAPE.segment as usize);
     let (first, last) = inbox.lane_range(0);
     let own = inbox.base() as usize;
     let random = TestRng::new(0x5eed);
@@ -54,7 +56,7 @@ fn nothing_outside_is_touched_whatever_a_sender_writes() {
             let message = good(polled);
             let start = message.data as usize;
             assert!(start >= own + first && start + message.len <= own + last);
-            assert!(message.len <= SHAPE.segment as usize && message.id < 128);
+            assert!(message.len <= longest && message.id < 128);
             // SAFETY: just checked against our own mapping.
             let sum = (0..message.len)
                 .map(|at| u64::from(unsafe { message.data.add(at).read_volatile() }))
@@ -75,8 +77,8 @@ fn nothing_outside_is_touched_whatever_a_sender_writes() {
         if let Some(sender) = peer.sender() {
             let _ = sender.send_packed(1, |place| {
                 let at = place as usize - shared.base() as usize;
-                assert!(at >= first && at + SHAPE.segment as usize <= last);
-                random.below(SHAPE.segment as usize + 1)
+                assert!(at >= first && at + longest <= last);
+                random.below(longest + 1)
             });
             let _ = sender.send_inline(1, 8, |place| {
                 let at = place as usize - shared.base() as usize;
