@@ -244,10 +244,16 @@ fn whole_at_once<const WORDS: usize>(
     }
 }
 
-/// Whether the data are where devices copy them to the peer's devices.
-fn is_copied_by_devices(ep: &Ep, data: &Data) -> bool {
+/// Whether devices copy the data, or RDMA devices read them.
+#[cold]
+#[inline(never)]
+fn is_moved_by_devices(ep: &Ep, data: &Data) -> bool {
     let block = data.device_block();
-    block.is_some_and(|(_, kind)| ep.device_lane(kind).is_some())
+    block.is_some_and(|(_, kind)| {
+        ep.device_lane(kind)
+            .or_else(|| ep.rdma_lane(kind))
+            .is_some()
+    })
 }
 
 /// Chooses the protocol of a message by its length and the transport's limits.
@@ -261,7 +267,7 @@ pub fn plan(ep: &Ep, kind: &MessageKind, data: &Data, policy: RndvPolicy) -> Sta
     let by_length = match policy {
         RndvPolicy::Never | RndvPolicy::Mapped => usize::MAX,
         RndvPolicy::Always => 0,
-        _ if !contiguous && is_copied_by_devices(ep, data) => lane.thresholds.rndv_device,
+        _ if !contiguous && is_moved_by_devices(ep, data) => lane.thresholds.rndv_device,
         _ if !contiguous => lane.thresholds.rndv_scattered,
         RndvPolicy::ByLength => lane.thresholds.rndv,
         RndvPolicy::LongOnly => lane.thresholds.rndv_fast,
