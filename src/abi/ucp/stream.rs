@@ -11,6 +11,7 @@ use crate::ucp::proto::table::Verb;
 use crate::ucp::request::{Callback, Param, Posted, Req, not_counted};
 use crate::ucp::stream::{recv, send};
 use crate::ucs::{Result, Status};
+use crate::uct::base::copy::Payload;
 
 /// Sends on a stream.
 ///
@@ -161,13 +162,19 @@ unsafe fn recv_any_nb(
     flags: c_uint,
 ) -> ucs_status_ptr_t {
     let len = plain_bytes(datatype, count).filter(|len| *len > 0 && !buffer.is_null());
-    let to = len.map(|len| plain(buffer, len, datatype, flags));
-    let param = Param {
-        flags,
-        ..param::old(datatype, callback, false)
-    };
     // SAFETY: by the caller's promise.
-    unsafe { take_or_post(h, to, buffer, count, length, param) }
+    unsafe {
+        if let Some(len) = len
+            && let Some(answer) = take(h, plain(buffer, len, datatype, flags), length)
+        {
+            return answer;
+        }
+        let param = Param {
+            flags,
+            ..param::old(datatype, callback, false)
+        };
+        status_ptr(post_recv(h, buffer, count, length, param))
+    }
 }
 
 /// Lists endpoints with stream data that was not received. An endpoint is listed once for what has
@@ -291,10 +298,17 @@ unsafe fn send_any(call: &SendCall) -> ucs_status_ptr_t {
         let _guard = enter(to.worker());
         if !to.worker().examines(Feature::Stream)
             && let Some(len) = param::plain_length(param, buffer, count)
-            && let Some(route) = to.send_queue.short_route(len.saturating_add(WORD))
-            && send::send_short(to, route, buffer.cast(), len) == UCS_OK
         {
-            return core::ptr::null_mut();
+            // A worker that is not shared has tried that already, without a lock.
+            if to.worker().is_shared()
+                && let Some(route) = to.send_queue.short_route(len.saturating_add(WORD))
+                && send::send_short(to, route, buffer.cast(), len) == UCS_OK
+            {
+                return core::ptr::null_mut();
+            }
+            if let Some(sent) = send::try_whole(to, Payload::new(buffer.cast(), len)) {
+                return status_ptr(sent.map(|()| Posted::Done));
+            }
         }
         let param = param::read(param, Which::Send);
         status_ptr(post_send(ep, buffer, count, param))
@@ -389,35 +403,30 @@ unsafe fn recv_any(
 ) -> ucs_status_ptr_t {
     // SAFETY: by the caller's promise.
     unsafe {
-        let immediate = (*param).op_attr_mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL == 0;
-        let to = plain_buffer(param, buffer, count).filter(|_| immediate);
+        if (*param).op_attr_mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL == 0
+            && let Some(to) = plain_buffer(param, buffer, count)
+            && let Some(answer) = take(h, to, length)
+        {
+            return answer;
+        }
         let param = param::read(param, Which::Recv);
-        take_or_post(h, to, buffer, count, length, param)
+        status_ptr(post_recv(h, buffer, count, length, param))
     }
 }
 
-/// Receives what has come, where `to` says that this may be all, else as `param` says.
+/// Receives what has come, where that is all.
 ///
 /// # Safety
-/// As `post_recv`, and of the same buffer as `to`.
-unsafe fn take_or_post(
-    h: ucp_ep_h,
-    to: Option<recv::Plain>,
-    buffer: *mut c_void,
-    count: usize,
-    length: *mut usize,
-    param: Param,
-) -> ucs_status_ptr_t {
+/// As `recv_plain`; `h` live.
+unsafe fn take(h: ucp_ep_h, to: recv::Plain, length: *mut usize) -> Option<ucs_status_ptr_t> {
     // SAFETY: by the caller's promise.
-    unsafe {
-        let from = self::ep(h);
-        if let Some(to) = to.filter(|_| !from.worker().receives_by_general_paths(Feature::Stream))
-            && let Some(bytes) = recv::take_plain(from, to)
-        {
-            return done(bytes, length);
-        }
-        status_ptr(post_recv(h, buffer, count, length, param))
+    let from = unsafe { self::ep(h) };
+    if from.worker().receives_by_general_paths(Feature::Stream) {
+        return None;
     }
+    let bytes = recv::take_plain(from, to)?;
+    // SAFETY: by the caller's promise.
+    Some(unsafe { done(bytes, length) })
 }
 
 /// A buffer that is contiguous and not empty, where nothing else in the parameters matters but whom to tell.

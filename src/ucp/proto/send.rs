@@ -205,6 +205,20 @@ pub fn try_whole<const WORDS: usize>(
     whole_at_once(ep, id, header, payload)
 }
 
+/// Whether a message of `len` bytes behind some header words is sent by a buffered copy.
+#[inline]
+pub fn goes_whole<const WORDS: usize>(ep: &Ep, id: AmId, len: usize) -> bool {
+    let lane = ep.lane();
+    let by = &lane.thresholds;
+    let mapped = match id {
+        // See `plan`: those are not sent by rendezvous for being mappable.
+        AmId::Am => usize::MAX,
+        _ => by.rndv_mapped,
+    };
+    len < by.rndv.min(by.rndv_fast).min(mapped).min(by.zcopy)
+        && len <= lane.max_bcopy.saturating_sub(WORDS * size_of::<u64>())
+}
+
 /// Sends a message that nothing holds back by a buffered copy, if its length allows.
 #[inline(never)]
 fn whole_at_once<const WORDS: usize>(
@@ -214,21 +228,11 @@ fn whole_at_once<const WORDS: usize>(
     payload: Payload<'_>,
 ) -> Option<Result<()>> {
     let len = payload.len();
-    let header = header.map(u64::to_le_bytes);
-    let header = header.as_flattened();
-    let head = header.len();
-    let lane = ep.lane();
-    let by = &lane.thresholds;
-    let mapped = match id {
-        // See `plan`: those are not sent by rendezvous for being mappable.
-        AmId::Am => usize::MAX,
-        _ => by.rndv_mapped,
-    };
-    if len >= by.rndv.min(by.rndv_fast).min(mapped).min(by.zcopy)
-        || len > lane.max_bcopy.saturating_sub(head)
-    {
+    if !goes_whole::<WORDS>(ep, id, len) {
         return None;
     }
+    let header = header.map(u64::to_le_bytes);
+    let header = header.as_flattened();
     // Before the message goes: its receiver may run within the call, and close the endpoint.
     ep.sent.long.eager.add(len);
     let sent = ep.lane().bcopy(id, |buffer| {

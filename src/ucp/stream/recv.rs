@@ -15,7 +15,7 @@ use crate::ucp::request::{
 use crate::ucp::unexpected;
 use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
-use crate::uct::base::copy::{Payload, SMALL, copy_small};
+use crate::uct::base::copy::{Payload, SMALL, copy_home, copy_small};
 use crate::wire::header::{Header, StreamHdr};
 use crate::wire::id::{EpId, EpName};
 use crate::{ucs_debug, ucs_error};
@@ -42,17 +42,17 @@ pub fn on_short(worker: &Core, uuid: u64, rest: Payload<'_>) -> Option<()> {
     let id = EpId(u64::from_le(id));
     let name = EpName { uuid, id };
     let sender = worker.last_named(name).filter(|ep| !ep.is_reply_only());
-    if !sender.is_some_and(|ep| into_oldest(ep, body) || keep(ep, body)) {
+    if !sender.is_some_and(|ep| into_oldest::<true>(ep, body) || keep(ep, body)) {
         deliver(worker, name, body);
     }
     Some(())
 }
 
-/// A few bytes that go into the oldest receive as they are: whether they did.
+/// Bytes that go into the oldest receive as they are, only a few (`SHORT`) or any number: whether they did.
 #[inline(always)]
-fn into_oldest(ep: &Ep, body: &[u8]) -> bool {
+fn into_oldest<const SHORT: bool>(ep: &Ep, body: &[u8]) -> bool {
     let (inbox, count) = (&ep.stream, body.len());
-    if inbox.available.get() != 0 || count == 0 || count > SMALL {
+    if inbox.available.get() != 0 || count == 0 || (SHORT && count > SMALL) {
         return false;
     }
     let Some(req) = first(inbox) else {
@@ -68,8 +68,14 @@ fn into_oldest(ep: &Ep, body: &[u8]) -> bool {
     if count > len - op.received || !(op.wait_all || op.unit == 1) {
         return false;
     }
+    let (from, to) = (body.as_ptr(), ptr.wrapping_add(op.received));
     // SAFETY: room was checked.
-    unsafe { copy_small(body.as_ptr(), ptr.wrapping_add(op.received), count) };
+    unsafe {
+        match SHORT {
+            true => copy_small(from, to, count),
+            false => copy_home(from, to, count),
+        }
+    };
     op.received += count;
     if !op.wait_all || op.received == len {
         let length = op.received;
@@ -107,17 +113,19 @@ pub fn deliver(worker: &Core, name: EpName, body: &[u8]) {
         return;
     }
     let _pin = Pin::new(ep);
-    let direct = if ep.stream.available.get() == 0 {
-        fill_oldest(ep, body)
-    } else {
-        0
-    };
-    if direct < body.len() {
-        ep.stream.push(&body[direct..], &worker.buffers);
-        unexpected::add(worker, body.len() - direct);
+    if !into_oldest::<false>(ep, body) {
+        let direct = if ep.stream.available.get() == 0 {
+            fill_oldest(ep, body)
+        } else {
+            0
+        };
+        if direct < body.len() {
+            ep.stream.push(&body[direct..], &worker.buffers);
+            unexpected::add(worker, body.len() - direct);
+        }
+        serve(ep);
+        worker.stream().list(ep);
     }
-    serve(ep);
-    worker.stream().list(ep);
     if body.len() >= WORTH_A_RECEIVE {
         pause_receive(ep);
     }

@@ -8,6 +8,7 @@ use crate::ucp::op::{MessageKind, Stage};
 use crate::ucp::plan::RndvPolicy;
 use crate::ucp::proto::send;
 use crate::ucp::request::{Info, Param, Posted, immediate, must_be_immediate};
+use crate::ucp::stream::recv;
 use crate::ucs::Result;
 use crate::uct::base::copy::Payload;
 use crate::wire::header::{AmId, StreamHdr};
@@ -26,6 +27,23 @@ pub unsafe fn send_short(ep: &Ep, route: ShortRoute, bytes: *const u8, len: usiz
     unsafe { route.send_pair(&ep.sent, AmId::Stream, header, bytes, len) }
 }
 
+/// Sends bytes that nothing holds back as one message. Returns `None` when another protocol is needed.
+#[inline]
+pub fn try_whole(ep: &Ep, bytes: Payload<'_>) -> Option<Result<()>> {
+    if !ep.is_wireup_sent() || bytes.is_empty() {
+        return None;
+    }
+    let (name, len) = (ep.name_for_peers(), bytes.len());
+    if ep.is_loopback() && ep.delivers_at_once() && send::goes_whole::<2>(ep, AmId::Stream, len) {
+        ep.send_queue.short_route(0)?;
+        // Before the bytes go: their receiver may close the endpoint.
+        ep.sent.long.eager.add(len);
+        recv::deliver(ep.worker(), name, bytes.bytes());
+        return Some(Ok(()));
+    }
+    send::try_whole(ep, AmId::Stream, [name.uuid, name.id.0], bytes)
+}
+
 /// Sends bytes. Rendezvous is used only if the peer can map the buffer: it may then copy any part at any time.
 pub fn post(ep: &Ep, param: &Param, data: Data) -> Result<Posted> {
     if data.is_empty() {
@@ -33,16 +51,16 @@ pub fn post(ep: &Ep, param: &Param, data: Data) -> Result<Posted> {
         drop(data);
         return immediate(ep.worker(), param, Info::default());
     }
-    let name = ep.name_for_peers();
-    let hdr = StreamHdr { ep: name };
     if let Data::Contig { ptr, len } = data
-        && ep.is_wireup_sent()
         // SAFETY: data of a call are readable as long as it lasts.
-        && let Some(sent) = send::try_whole(ep, AmId::Stream, [name.uuid, name.id.0], unsafe { Payload::new(ptr, len) })
+        && let Some(sent) = try_whole(ep, unsafe { Payload::new(ptr, len) })
     {
         sent?;
         return immediate(ep.worker(), param, Info::default());
     }
+    let hdr = StreamHdr {
+        ep: ep.name_for_peers(),
+    };
     let policy = rndv_policy(param);
     let kind = MessageKind::Stream { hdr };
     match in_place(ep, &kind, &data, policy) {
