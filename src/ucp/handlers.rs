@@ -90,7 +90,7 @@ const BODIES: [MessageHandler; 28] = [
         sender::on_send_ack(w, &AckHdr::split(m)?.0);
         Some(())
     },
-    |w, m| am::recv::on_message(w, m, Keep::No),
+    |w, m| am::recv::on_passing(w, m),
     |w, m| stream::recv::on_data(w, m),
     |w, m| rma::target::on_put(w, m),
     |w, m| rma::target::on_get(w, m),
@@ -233,7 +233,11 @@ unsafe fn keeping_am(arg: *mut c_void, message: &[u8], keep: Keep) {
     // SAFETY: as in `shim`.
     let worker = unsafe { &*arg.cast::<Core>() };
     worker.counters.received_long.add(1);
-    if am::recv::on_message(worker, message, keep).is_none() {
+    let taken = match keep {
+        Keep::No => am::recv::on_passing(worker, message),
+        _ => am::recv::on_message(worker, message, keep),
+    };
+    if taken.is_none() {
         malformed(AmId::Am, message.len());
     }
 }

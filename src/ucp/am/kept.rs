@@ -57,7 +57,8 @@ impl Buffer {
 /// Whether `at` is a multiple of `align`, a power of two.
 #[inline]
 pub fn is_aligned(at: *const u8, align: usize) -> bool {
-    at.align_offset(align.max(1)) == 0
+    debug_assert!(align.max(1).is_power_of_two());
+    at.addr() & (align.max(1) - 1) == 0
 }
 
 /// A message that stays in the memory of the interface it came by.
@@ -91,22 +92,20 @@ impl Kept {
     }
 }
 
-/// The message of a handler that is running.
-#[derive(Clone, Copy)]
-pub struct Current {
-    pub handle: usize,
-    pub what: CurrentData,
-    pub taken: bool,
+/// The message of a handler that is running. Small: each message puts one here and takes it back.
+struct Current {
+    handle: usize,
+    /// `None` once it is taken.
+    what: Option<CurrentData>,
 }
 
-#[derive(Clone, Copy)]
 pub enum CurrentData {
     /// Readable until the handler returns.
     Bytes {
         ptr: *const u8,
         len: usize,
     },
-    Rts(Rts),
+    Rts(Box<Rts>),
 }
 
 /// The data that a pointer of the user names.
@@ -137,21 +136,19 @@ impl KeptData {
         }
     }
 
-    /// Calls a handler, whose message may be taken meanwhile; returns whether it was.
+    /// Calls a handler, whose message may be taken meanwhile; returns it if it was not.
+    #[inline]
     pub fn during<R>(
         &self,
         handle: usize,
         what: CurrentData,
         call: impl FnOnce() -> R,
-    ) -> (R, bool) {
-        let outer = self.current.replace(Some(Current {
-            handle,
-            what,
-            taken: false,
-        }));
+    ) -> (R, Option<CurrentData>) {
+        let what = Some(what);
+        let outer = self.current.replace(Some(Current { handle, what }));
         let result = call();
         let mine = self.current.replace(outer);
-        (result, mine.is_some_and(|c| c.taken))
+        (result, mine.and_then(|c| c.what))
     }
 
     /// Whether one more may stay in a descriptor: a device's receive buffers are pinned.
@@ -170,13 +167,12 @@ impl KeptData {
     /// Removes the data that the user names; `None` for an unknown pointer.
     pub fn take(&self, handle: *const c_void) -> Option<TakenData> {
         let handle = handle.addr();
-        if let Some(mut c) = self.current.get()
-            && c.handle == handle
-            && !c.taken
-        {
-            c.taken = true;
-            self.current.set(Some(c));
-            return Some(TakenData::Current(c.what));
+        let mut current = self.current.take();
+        let asked = current.as_mut().filter(|c| c.handle == handle);
+        let what = asked.and_then(|c| c.what.take());
+        self.current.set(current);
+        if let Some(what) = what {
+            return Some(TakenData::Current(what));
         }
         let kept = self.table.borrow_mut().remove(&handle)?;
         if let Kept::InPlace(_) = kept {
@@ -222,20 +218,20 @@ mod tests {
     #[test]
     fn the_message_of_a_running_handler_can_be_taken_once() {
         let all = KeptData::new();
-        let what = CurrentData::Bytes {
+        let what = || CurrentData::Bytes {
             ptr: core::ptr::null(),
             len: 0,
         };
         let at = 8 as *const c_void;
-        let ((), taken) = all.during(8, what, || assert!(all.take(core::ptr::null()).is_none()));
-        assert!(!taken);
-        let ((), taken) = all.during(8, what, || {
-            let ((), inner) = all.during(16, what, || assert!(all.take(at).is_none()));
-            assert!(!inner);
+        let ((), left) = all.during(8, what(), || assert!(all.take(core::ptr::null()).is_none()));
+        assert!(left.is_some());
+        let ((), left) = all.during(8, what(), || {
+            let ((), inner) = all.during(16, what(), || assert!(all.take(at).is_none()));
+            assert!(inner.is_some());
             assert!(all.take(at).is_some());
             assert!(all.take(at).is_none());
         });
-        assert!(taken);
+        assert!(left.is_none());
         assert!(all.take(at).is_none());
     }
 }

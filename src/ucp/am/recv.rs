@@ -1,7 +1,7 @@
 //! Receiving active messages: calling the handlers, and fetching rendezvous data.
 
 use super::kept::{Buffer, CurrentData, InPlace, Kept, TakenData, is_aligned};
-use super::{AmHandler, Function};
+use super::{AmHandler, Function, NewHandler};
 use crate::c::*;
 use crate::ucp::dt::Data;
 use crate::ucp::op::{Arriving, DataRecvOp, Op};
@@ -61,6 +61,30 @@ pub fn on_message(worker: &Core, message: &[u8], keep: Keep) -> Option<()> {
     Some(())
 }
 
+/// As `on_message`, of a message that no handler keeps.
+pub fn on_passing(worker: &Core, message: &[u8]) -> Option<()> {
+    if let Some((word, body)) = message.split_first_chunk()
+        && let Some(handler) = worker.am().plain_handler(u64::from_le_bytes(*word))
+        && is_aligned(body.as_ptr(), worker.params.am_alignment)
+    {
+        call_plain(handler, body.into());
+        return Some(());
+    }
+    on_message(worker, message, Keep::No)
+}
+
+/// Calls a handler with the data of a message that has no header of the user's and cannot be replied to.
+#[inline(always)]
+fn call_plain((function, arg): (NewHandler, *mut c_void), body: Payload<'_>) {
+    let param = ucp_am_recv_param_t {
+        recv_attr: 0,
+        reply_ep: core::ptr::null_mut(),
+    };
+    let data = body.as_ptr().cast_mut().cast();
+    // SAFETY: the user's function with its argument; the data are readable until it returns.
+    unsafe { function(arg, core::ptr::null(), 0, data, body.len(), &param) };
+}
+
 /// A whole message of another format, by its parts; `reply` is the remote endpoint that may be replied to.
 pub fn on_parts(worker: &Core, id: u16, reply: Option<EpName>, header: &[u8], body: &[u8]) {
     let reply = reply.map(|ep| AmReplyHdr { ep });
@@ -113,17 +137,13 @@ pub unsafe fn on_short(worker: &Core, word: u64, rest: Payload<'_>) -> Option<()
     let (data, len) = (aligned.0.as_mut_ptr().cast::<u8>(), rest.len());
     // SAFETY: by the caller's promise.
     unsafe { copy_small(rest.as_ptr(), data, len) };
-    if let Some((function, arg)) = worker.am().plain_handler(word) {
-        let param = ucp_am_recv_param_t {
-            recv_attr: 0,
-            reply_ep: core::ptr::null_mut(),
-        };
-        // SAFETY: the user's function with its argument; the data are readable until it returns.
-        unsafe { function(arg, core::ptr::null(), 0, data.cast(), len, &param) };
+    // SAFETY: so many bytes were written.
+    let rest = unsafe { Payload::new(data, len) };
+    if let Some(handler) = worker.am().plain_handler(word) {
+        call_plain(handler, rest);
         return Some(());
     }
-    // SAFETY: so many bytes were written.
-    on_short_slow(worker, word, unsafe { Payload::new(data, len) })
+    on_short_slow(worker, word, rest)
 }
 
 #[inline(never)]
@@ -271,10 +291,10 @@ fn is_kept(
 ) -> bool {
     let (ptr, len) = (data.as_ptr(), data.len());
     let what = CurrentData::Bytes { ptr, len };
-    let (status, taken) = worker.am().kept.during(ptr.addr(), what, || {
+    let (status, left) = worker.am().kept.during(ptr.addr(), what, || {
         handler.call(head, ptr, len, reply_ep, UCP_AM_RECV_ATTR_FLAG_DATA)
     });
-    status == UCS_INPROGRESS && !taken
+    status == UCS_INPROGRESS && left.is_some()
 }
 
 impl AmHandler {
@@ -334,8 +354,8 @@ pub fn on_rts(worker: &Core, headers: &[u8], message: &Rts) -> Option<()> {
     }
     let home = Box::new(*message);
     let at: *const Rts = home.as_ref();
-    let what = CurrentData::Rts(*message);
-    let (status, taken) = worker.am().kept.during(at.addr(), what, || {
+    let what = CurrentData::Rts(home);
+    let (status, left) = worker.am().kept.during(at.addr(), what, || {
         handler.call(
             &head,
             at.cast(),
@@ -344,9 +364,9 @@ pub fn on_rts(worker: &Core, headers: &[u8], message: &Rts) -> Option<()> {
             UCP_AM_RECV_ATTR_FLAG_RNDV,
         )
     });
-    if taken {
+    let Some(CurrentData::Rts(home)) = left else {
         return Some(());
-    }
+    };
     if status == UCS_INPROGRESS {
         worker.am().kept.keep(Kept::Rts(home));
     } else {
@@ -383,8 +403,7 @@ pub fn fetch(
             worker.release_message(kept.iface, kept.message);
             return copied;
         }
-        Some(TakenData::Current(CurrentData::Rts(a))) => a,
-        Some(TakenData::Kept(Kept::Rts(a))) => *a,
+        Some(TakenData::Current(CurrentData::Rts(a)) | TakenData::Kept(Kept::Rts(a))) => *a,
     };
     let made = must_be_immediate(param).and_then(|()| {
         let op = Op::DataRecv(DataRecvOp {
@@ -424,10 +443,9 @@ fn copy_out(worker: &Core, bytes: &[u8], data: Data, param: &Param) -> Result<(P
 pub fn release(worker: &Core, handle: *const c_void) {
     match worker.am().kept.take(handle) {
         None => ucs_error!("{handle:p} is not data of an active message that is here"),
-        Some(TakenData::Current(CurrentData::Rts(a))) => {
+        Some(TakenData::Current(CurrentData::Rts(a)) | TakenData::Kept(Kept::Rts(a))) => {
             receiver::send_ack(worker, a.sender, Ok(()));
         }
-        Some(TakenData::Kept(Kept::Rts(a))) => receiver::send_ack(worker, a.sender, Ok(())),
         Some(TakenData::Kept(Kept::InPlace(kept))) => {
             worker.release_message(kept.iface, kept.message);
         }
