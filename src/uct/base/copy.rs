@@ -2,6 +2,7 @@
 
 use crate::ucs::sync::{AtomicU64, Ordering, word64};
 use core::marker::PhantomData;
+use core::sync::atomic::AtomicUsize;
 
 /// Copies `len` bytes; the two places may overlap.
 ///
@@ -15,11 +16,16 @@ pub unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
             copy_small(from, to, len);
         } else if len <= 2 * SMALL {
             ends::<u128>(from, to, len);
+        } else if len < STRING_FROM.load(Ordering::Relaxed) {
+            core::ptr::copy(from, to, len);
         } else {
             copy_long(from, to, len);
         }
     }
 }
+
+/// From this length on the string instruction may be used; 0 until `copy_long` has found it out.
+static STRING_FROM: AtomicUsize = AtomicUsize::new(0);
 
 /// Bytes of a message, readable for `'a`. Others may change them meanwhile: what is checked is read once.
 #[derive(Clone, Copy, Debug)]
@@ -365,6 +371,8 @@ fn string_range() -> core::ops::Range<usize> {
             var!(READ_ONLY, "BUILTIN_MEMCPY_MIN"),
             if fast { FROM } else { usize::MAX },
         );
+        // Relaxed: it stands for itself.
+        STRING_FROM.store(from, Ordering::Relaxed);
         Box::new((from, of(var!(READ_ONLY, "BUILTIN_MEMCPY_MAX"), TO)))
     });
     from..to

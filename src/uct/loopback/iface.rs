@@ -184,7 +184,7 @@ impl Iface for SelfIface {
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn atomic_fetch<W: AtomicWord>(
         _ep: &EpBox<Self>,
         op: AtomicOp,
@@ -197,6 +197,18 @@ impl Iface for SelfIface {
         // SAFETY: the user's memory, aligned as checked.
         old.put(unsafe { W::fetch(at, op, value) });
         Ok(Posted::Done)
+    }
+
+    #[inline(always)]
+    fn fetch_add_now<W: AtomicWord>(
+        ep: &EpBox<Self>,
+        value: W,
+        old: OldValue<W>,
+        remote: Remote,
+        comp: Completion,
+    ) -> Option<ucs_status_t> {
+        let added = Self::atomic_fetch(ep, AtomicOp::Add, value, old, remote, comp);
+        Some(code_of(&added.map(drop)))
     }
 
     #[inline]

@@ -10,6 +10,7 @@ use super::segment::{Attached, Source};
 use super::wire::{KEY_LEN, SegmentKey, SegmentKind};
 use crate::c::*;
 use crate::ucs::config::{Config, Ternary, var};
+use crate::ucs::status::code_of;
 use crate::ucs::{Failure, Result, Status};
 use crate::uct::api::{
     AtomicOp, AtomicWord, Completion, Iface, OldValue, Pack, Posted, Remote, Unpack, WaitingRequest,
@@ -560,7 +561,7 @@ impl Iface for ShmIface {
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn atomic_fetch<W: AtomicWord>(
         ep: &EpBox<Self>,
         op: AtomicOp,
@@ -573,6 +574,18 @@ impl Iface for ShmIface {
         // SAFETY: mapped and aligned, as located.
         old.put(unsafe { W::fetch(at, op, value) });
         Ok(Posted::Done)
+    }
+
+    #[inline(always)]
+    fn fetch_add_now<W: AtomicWord>(
+        ep: &EpBox<Self>,
+        value: W,
+        old: OldValue<W>,
+        remote: Remote,
+        comp: Completion,
+    ) -> Option<ucs_status_t> {
+        let added = Self::atomic_fetch(ep, AtomicOp::Add, value, old, remote, comp);
+        Some(code_of(&added.map(drop)))
     }
 
     #[inline]
