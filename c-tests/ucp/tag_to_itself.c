@@ -1,5 +1,5 @@
 /* A worker sends itself long messages before it receives them: they wait at their send. Receives of every kind, probes,
- * sends that the caller wants to cancel, sends in the worker's own callbacks. */
+ * sends that the caller wants to cancel, sends in the worker's own callbacks. And short synchronous ones, which are copied. */
 /* oracle: 1.22.0 */
 /* env: UCX_TLS=self UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n */
 #include "peers.h"
@@ -166,6 +166,43 @@ static void canceled(ucp_ep_h ep)
     OK("a send that cannot be taken back");
 }
 
+static void short_synchronous(ucp_ep_h ep)
+{
+    static const size_t lengths[] = {0, 1, 16, 17, 41, 100, 1000, 5000};
+    void *send, *receive = NULL, *sends[MANY];
+    unsigned i;
+    int posted;
+
+    for (i = 0; i < sizeof(lengths) / sizeof(lengths[0]); ++i) {
+        for (posted = 0; posted < 2; ++posted) {
+            renew(i);
+            if (posted) {
+                receive = ucp_tag_recv_nbx(side.worker, target, LENGTH, TAG, -1, &plain);
+            }
+            send = ucp_tag_send_sync_nbx(ep, source, lengths[i], TAG, &plain);
+            if (!posted) {
+                CHECK(UCS_PTR_IS_PTR(send));
+                CHECK_EQ(ucp_request_check_status(send), UCS_INPROGRESS);
+                receive = ucp_tag_recv_nbx(side.worker, target, LENGTH, TAG, -1, &plain);
+            }
+            CHECK_OK(finish(receive));
+            CHECK_OK(finish(send));
+            CHECK(!memcmp(source, target, lengths[i]) && !target[lengths[i]]);
+        }
+    }
+    renew(4);
+    for (i = 0; i < MANY; ++i) {
+        sends[i] = ucp_tag_send_sync_nbx(ep, source + i, i, TAG + i, &plain);
+    }
+    for (i = MANY; i-- > 0;) {
+        CHECK_EQ(ucp_request_check_status(sends[i]), UCS_INPROGRESS);
+        CHECK_OK(finish(ucp_tag_recv_nbx(side.worker, target, i, TAG + i, -1, &plain)));
+        CHECK_OK(finish(sends[i]));
+        CHECK(!memcmp(source + i, target, i));
+    }
+    OK("short synchronous messages");
+}
+
 int main(void)
 {
     ucp_ep_h ep;
@@ -178,6 +215,7 @@ int main(void)
     probed(ep);
     in_callback(ep);
     canceled(ep);
+    short_synchronous(ep);
     CHECK_OK(side_disconnect(&side, &side, ep, 0));
     side_close(&side);
     return 0;

@@ -165,19 +165,29 @@ impl Buffers {
     /// narrow stores and moved by wide loads stalls, as store forwarding fails.
     #[inline(always)]
     pub fn copy(&self, bytes: &[u8]) -> Buffer {
-        let Some(class) = self.classes.iter().find(|c| bytes.len() <= c.size) else {
-            return bytes.to_vec().into();
+        self.copy_two(bytes, &[])
+    }
+
+    /// A copy of `bytes` and, behind them, a few others.
+    #[inline(always)]
+    pub fn copy_two<const BEHIND: usize>(&self, bytes: &[u8], behind: &[u8; BEHIND]) -> Buffer {
+        let len = bytes.len() + BEHIND;
+        let Some(class) = self.classes.iter().find(|c| len <= c.size) else {
+            return [bytes, behind].concat().into();
         };
         let warm = class.free.borrow_mut().pop();
         let Some(mut at) = warm.or_else(|| class.grow()) else {
-            return bytes.to_vec().into();
+            return [bytes, behind].concat().into();
         };
-        debug_assert!(bytes.len() <= at.len());
+        debug_assert!(len <= at.len());
         // SAFETY: a buffer is as long as its class says, which `bytes` fits.
         unsafe { copy_home(bytes.as_ptr(), at.as_mut_ptr(), bytes.len()) };
+        if BEHIND > 0 {
+            at[bytes.len()..len].copy_from_slice(behind);
+        }
         Buffer {
             bytes: at,
-            len: bytes.len(),
+            len,
             home: Some(Rc::clone(class)),
         }
     }
@@ -241,6 +251,19 @@ impl Pieces {
             len: self.len,
             home: self.home.filter(|_| is_long),
         }
+    }
+
+    /// The bytes and, behind them, a few others.
+    pub fn into_buffer_with(mut self, behind: &[u8]) -> Buffer {
+        let end = self.len + behind.len();
+        if let Some(room) = self.bytes.get_mut(self.len..end) {
+            room.copy_from_slice(behind);
+        } else {
+            self.bytes.truncate(self.len);
+            self.bytes.extend_from_slice(behind);
+        }
+        self.len = end;
+        self.into_buffer()
     }
 
     pub fn into_vec(mut self) -> Vec<u8> {

@@ -160,6 +160,24 @@ compound_field! { RequestId { 0: u64 } }
 compound_field! { EpName { uuid: u64, id: EpId } }
 compound_field! { RequestName { ep: EpName, id: RequestId } }
 
+impl RequestName {
+    pub const LEN: usize = <RequestName as Field>::LEN;
+
+    /// The name alone.
+    #[inline]
+    pub fn to_bytes(self) -> [u8; RequestName::LEN] {
+        let mut bytes = [0; RequestName::LEN];
+        self.encode(&mut Writer::new(&mut bytes));
+        bytes
+    }
+
+    /// Back from `to_bytes`.
+    #[inline]
+    pub fn from_bytes(bytes: &[u8; RequestName::LEN]) -> Option<RequestName> {
+        RequestName::decode(&mut Reader::new(bytes))
+    }
+}
+
 macro_rules! header {
     ($(#[$m:meta])* $name:ident { $($(#[$fm:meta])* $f:ident: $t:ty,)* }) => {
         $(#[$m])*

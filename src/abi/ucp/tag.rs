@@ -461,8 +461,12 @@ pub unsafe extern "C" fn ucp_tag_send_sync_nbx(
         if !self::ep(ep).worker().takes_general_paths(Feature::Tag)
             && given & recv::NOT_AT_ONCE == 0
             && let Some(len) = param::plain_receive(param, buffer, count)
-            && let Some(req) = send::try_sync(self::ep(ep), (buffer.cast_mut().cast(), len), tag)
+            && let Some(posted) =
+                tag::send::try_sync(self::ep(ep), (buffer.cast_mut().cast(), len), tag)
         {
+            let Posted::Request(req) = posted else {
+                return core::ptr::null_mut();
+            };
             if req.is_done() {
                 return status_ptr(settle(req, &Param::PLAIN));
             }

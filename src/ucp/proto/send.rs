@@ -9,7 +9,7 @@ use crate::ucp::ep::{Ep, Lane, Rest, ShortRoute, Task, TaskStep};
 use crate::ucp::op::{MessageKind, Op, Operation, SendOp, Stage};
 use crate::ucp::plan::RndvPolicy;
 use crate::ucp::request::{
-    Info, Param, Posted, Req, Request, RequestSlot, immediate, must_be_immediate, settle,
+    Info, Param, Posted, Req, Request, immediate, must_be_immediate, settle,
 };
 use crate::ucp::rndv_state::SenderState;
 use crate::ucp::worker_core::Core;
@@ -17,9 +17,8 @@ use crate::ucs::{Result, Status};
 use crate::ucs_debug;
 use crate::uct::base::copy::Payload;
 use crate::wire::Writer;
-use crate::wire::header::{AmId, CUT, FirstAckHdr, FirstHdr, Header, MiddleHdr, TagSyncHdr};
+use crate::wire::header::{AmId, CUT, FirstAckHdr, FirstHdr, Header, MiddleHdr};
 use crate::wire::id::{RequestId, RequestName};
-use core::mem::ManuallyDrop;
 use core::ops::Range;
 
 /// Fragments end at multiples of this: generic datatypes need not be able to unpack half an element. MPICH's are not.
@@ -150,46 +149,6 @@ fn short_in_turn(ep: &Ep, send: &SendOp) -> Option<Result<()>> {
     let route = ep.send_queue.short_route_in_turn(payload.len())?;
     // Without room the message keeps its place.
     Some(try_route(ep, route, send.kind.id(), word, payload).unwrap_or(Err(Status::NO_RESOURCE)))
-}
-
-/// Sends a short synchronous message from a contiguous buffer. Returns `None` when the general path is needed. The
-/// request may be over already.
-#[inline]
-pub fn try_sync(ep: &Ep, (buffer, len): (*mut u8, usize), tag: u64) -> Option<Req> {
-    const HEAD: usize = TagSyncHdr::LEN;
-    const WORD: usize = size_of::<u64>();
-    ep.send_queue.short_route(len.saturating_add(HEAD - WORD))?;
-    let by = &ep.lane().thresholds;
-    let least = by.rndv.min(by.rndv_fast).min(by.rndv_mapped).min(by.zcopy);
-    if !ep.is_wireup_sent() || len >= least {
-        return None;
-    }
-    let slot = RequestSlot::pooled(ep.worker()).ok()?;
-    slot.begin(ep.worker());
-    let req = slot.fill_posted(Op::Send(SendOp {
-        ep: ep.to_ref(),
-        data: Data::contig(buffer, len),
-        kind: MessageKind::TagSync { tag },
-        stage: Stage::Whole,
-        memory: None,
-    }));
-    req.set_info(Info::default());
-    let data = ManuallyDrop::new(Data::contig(buffer, len));
-    let sent = ep.send_past_queue(|| {
-        let sender = ep.name_request(req);
-        ep.sent.long.eager.add(len);
-        let sent = ep.lane().packed(AmId::TagSync, HEAD + len, |buffer| {
-            buffer.header(&TagSyncHdr { tag, sender });
-            buffer.data(&data, 0, len);
-        });
-        sent.inspect_err(|_| ep.sent.long.eager.take_back(len))?;
-        wait_for_match(ep, req);
-        Ok::<(), Status>(())
-    });
-    if sent != Some(Ok(())) {
-        ep.post(Task::Request(req));
-    }
-    Some(req)
 }
 
 /// As `try_short`, for a message that is longer than a short message and is sent by a buffered copy,
@@ -445,7 +404,7 @@ impl Operation for SendOp {
 }
 
 /// A synchronous message was sent.
-fn wait_for_match(ep: &Ep, req: Req) {
+pub fn wait_for_match(ep: &Ep, req: Req) {
     req.with_op(|op| {
         if let Op::Send(send) = op {
             send.stage = Stage::AwaitAck;

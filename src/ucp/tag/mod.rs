@@ -11,7 +11,7 @@ pub mod recv;
 pub mod send;
 mod slot_ring;
 
-use super::buffers::{Buffer, InlineBytes};
+use super::buffers::{Buffer, InlineBytes, Pieces};
 use super::op::{Op, TagWaitOp};
 use super::proto::reassembly::MessageId;
 use super::request::{Info, Req, Request};
@@ -41,11 +41,8 @@ pub enum Message {
         bytes: InlineBytes<SMALL_SYNC>,
         sender: RequestName,
     },
-    Whole {
-        data: Buffer,
-        /// The synchronous sender, to be acknowledged when it is matched.
-        sync: Option<Box<RequestName>>,
-    },
+    Whole(Buffer),
+    WholeSync(SyncBuffer),
     /// Incomplete; the bytes are in the worker's reassemblies.
     Fragments {
         id: MessageId,
@@ -53,6 +50,26 @@ pub enum Message {
     },
     Rts(Box<Rts>),
     OwnSend(OwnSend),
+}
+
+/// The bytes of a message and, behind them, the name of its synchronous sender, which needs no memory of its own so.
+pub struct SyncBuffer(Buffer);
+
+impl SyncBuffer {
+    /// Of bytes that are here already.
+    pub fn of(bytes: Pieces, sender: RequestName) -> SyncBuffer {
+        SyncBuffer(bytes.into_buffer_with(&sender.to_bytes()))
+    }
+
+    fn len(&self) -> usize {
+        self.0.len() - RequestName::LEN
+    }
+
+    #[inline(always)]
+    fn parts(&self) -> Option<(&[u8], RequestName)> {
+        let (bytes, sender) = self.0.split_last_chunk()?;
+        Some((bytes, RequestName::from_bytes(sender)?))
+    }
 }
 
 // With its entry, a message of a few bytes takes no more memory than upstream's: docs/results/PERFORMANCE.md.
@@ -64,7 +81,8 @@ impl Message {
         match self {
             Message::Inline(bytes) => bytes.bytes().len(),
             Message::InlineSync { bytes, .. } => bytes.bytes().len(),
-            Message::Whole { data, .. } => data.len(),
+            Message::Whole(data) => data.len(),
+            Message::WholeSync(data) => data.len(),
             Message::Fragments { total, .. } => *total,
             Message::Rts(a) => a.total,
             Message::OwnSend(own) => own.total,
@@ -78,7 +96,8 @@ impl Message {
             + match self {
                 Message::Inline(bytes) => bytes.bytes().len(),
                 Message::InlineSync { bytes, .. } => bytes.bytes().len(),
-                Message::Whole { data, .. } => data.len(),
+                Message::Whole(data) => data.len(),
+                Message::WholeSync(data) => data.len(),
                 Message::Fragments { id, .. } => worker
                     .proto()
                     .reassemblies
@@ -88,10 +107,12 @@ impl Message {
             }
     }
 
-    /// Whether it owns memory outside its entry.
+    /// The bytes of a complete message are not needed any more: returns their buffer in place, and has nothing to drop then.
     #[inline(always)]
-    pub fn holds_memory(&self) -> bool {
-        !matches!(self, Message::Inline(_) | Message::InlineSync { .. })
+    fn give_back(&mut self) {
+        if let Message::Whole(buffer) | Message::WholeSync(SyncBuffer(buffer)) = self {
+            buffer.give_back();
+        }
     }
 
     /// The bytes of a complete message, and the synchronous sender that waits for its match.
@@ -100,7 +121,11 @@ impl Message {
         match self {
             Message::Inline(bytes) => Some((bytes.bytes(), None)),
             Message::InlineSync { bytes, sender } => Some((bytes.bytes(), Some(*sender))),
-            Message::Whole { data, sync } => Some((data, sync.as_deref().copied())),
+            Message::Whole(data) => Some((data, None)),
+            Message::WholeSync(data) => {
+                let (bytes, sender) = data.parts()?;
+                Some((bytes, Some(sender)))
+            }
             _ => None,
         }
     }
@@ -469,9 +494,18 @@ impl TagState {
             Some(_) => SMALL_SYNC,
         };
         if bytes.len() > most {
-            let data = worker.buffers.copy(bytes);
-            let sync = sync.map(Box::new);
-            self.keep(worker, tag, Message::Whole { data, sync });
+            let buffers = &worker.buffers;
+            self.keep(
+                worker,
+                tag,
+                match sync {
+                    None => Message::Whole(buffers.copy(bytes)),
+                    Some(sender) => {
+                        let both = buffers.copy_two(bytes, &sender.to_bytes());
+                        Message::WholeSync(SyncBuffer(both))
+                    }
+                },
+            );
             return;
         }
         tracepoint::tag_unexpected(tag, bytes.len());
@@ -516,7 +550,7 @@ impl TagState {
             let (bytes, sync) = message.here()?;
             take(tag, bytes, sync)
         };
-        let taken = unexpected.consume(tag, mask, take, Message::holds_memory);
+        let taken = unexpected.consume(tag, mask, take, Message::give_back);
         if let Some(Some(_)) = taken {
             self.waiting.set(self.waiting.get() - ONE);
         }
@@ -528,7 +562,9 @@ impl TagState {
     pub fn keep(&self, worker: &Core, tag: u64, message: Message) -> EntryId {
         tracepoint::tag_unexpected(tag, message.total());
         let cost = message.cost(worker);
-        let entry = self.with_unexpected(|unexpected| unexpected.push(tag, message));
+        self.spill_inline();
+        let entry = self.unexpected.borrow_mut().push(tag, message);
+        self.waiting.set(self.waiting.get() + ONE);
         unexpected::add(worker, cost);
         entry
     }
@@ -541,6 +577,37 @@ impl TagState {
         self.waiting.set(self.waiting.get() - ONE * behind.len());
         for req in first.into_iter().chain(behind) {
             req.complete(Err(Status::CANCELED));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ucp::buffers::Buffers;
+    use crate::wire::id::{EpId, EpName, RequestId};
+
+    #[test]
+    fn the_name_of_a_synchronous_sender_comes_back_from_behind_the_bytes() {
+        let sender = RequestName {
+            ep: EpName {
+                uuid: 1,
+                id: EpId(2),
+            },
+            id: RequestId(u64::MAX),
+        };
+        for buffers in [Buffers::new(&[64, 1024]), Buffers::new(&[])] {
+            for len in [0, 17, 40, 41, 1000, 1001, 9000, 20000, 20000] {
+                let bytes: Vec<u8> = (0..len).map(|i| i as u8).collect();
+                let copied = SyncBuffer(buffers.copy_two(&bytes, &sender.to_bytes()));
+                let mut pieces = buffers.pieces(len);
+                assert_eq!(pieces.append(&bytes, len), Ok(()));
+                for kept in [copied, SyncBuffer::of(pieces, sender)] {
+                    let message = Message::WholeSync(kept);
+                    assert_eq!(message.here(), Some((&bytes[..], Some(sender))));
+                    assert_eq!(message.total(), len);
+                }
+            }
         }
     }
 }

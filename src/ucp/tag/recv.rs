@@ -1,8 +1,8 @@
 //! Receiving by tag: posting, matching, and bringing the data in.
 #![forbid(unsafe_code)]
 
-use super::Message;
 use super::posted_fifo::PostedReceive;
+use super::{Message, SyncBuffer};
 use crate::c::*;
 use crate::ucp::dt::Data;
 use crate::ucp::feature::Feature;
@@ -219,7 +219,10 @@ pub fn take(
                 finish(worker, req, param, result);
             }
         }
-        Message::Inline(_) | Message::InlineSync { .. } | Message::Whole { .. } => {}
+        Message::Inline(_)
+        | Message::InlineSync { .. }
+        | Message::Whole(_)
+        | Message::WholeSync(_) => {}
     }
     Ok((settle(req, param)?, info))
 }
@@ -343,22 +346,36 @@ fn on_short_slow(worker: &Core, tag: u64, payload: Payload<'_>) -> bool {
 }
 
 /// Receives a complete message, if a posted receive matches it.
+#[inline]
 pub fn match_posted(worker: &Core, tag: u64, payload: Payload<'_>) -> bool {
-    let len = payload.len();
     // `on_short` has tried that for fewer bytes.
-    if len > SMALL
-        && let Some((req, to)) = worker.tag().take_from_fifo(tag, len)
-    {
-        tracepoint::tag_match(tag, len);
-        ManuallyDrop::new(Data::contig(to.as_mut_ptr(), len)).fill_contiguous(payload.bytes());
-        req.complete_plain(Info { tag, length: len });
+    if payload.len() > SMALL && fill_first(worker, tag, payload.bytes(), None) {
         return true;
     }
-    let posted = match worker.tag().has_posted() {
-        true => worker.tag().take_posted(tag),
-        false => None,
+    worker.tag().has_posted() && match_behind(worker, tag, payload)
+}
+
+/// Receives a complete message, if the first receive of the FIFO matches it and has room.
+#[inline(always)]
+fn fill_first(worker: &Core, tag: u64, bytes: &[u8], sync: Option<RequestName>) -> bool {
+    let length = bytes.len();
+    let Some((req, to)) = worker.tag().take_from_fifo(tag, length) else {
+        return false;
     };
-    match posted {
+    tracepoint::tag_match(tag, length);
+    // Nothing of it has to be dropped, which the compiler does not see.
+    ManuallyDrop::new(Data::contig(to.as_mut_ptr(), length)).fill_contiguous(bytes);
+    if let Some(sender) = sync {
+        receiver::send_match(worker, sender);
+    }
+    req.complete_plain(Info { tag, length });
+    true
+}
+
+/// The same, if it matches another receive than the first.
+#[inline(never)]
+fn match_behind(worker: &Core, tag: u64, payload: Payload<'_>) -> bool {
+    match worker.tag().take_posted(tag) {
         Some(req) => deliver(worker, req, tag, payload.bytes(), None),
         None => return false,
     }
@@ -368,6 +385,9 @@ pub fn match_posted(worker: &Core, tag: u64, payload: Payload<'_>) -> bool {
 /// A complete message.
 #[inline(never)]
 pub fn on_message(worker: &Core, tag: u64, bytes: &[u8], sync: Option<RequestName>) {
+    if fill_first(worker, tag, bytes, sync) {
+        return;
+    }
     match worker.tag().take_posted(tag) {
         Some(req) => deliver(worker, req, tag, bytes, sync),
         None => keep(worker, tag, bytes, sync),
@@ -462,9 +482,9 @@ pub fn complete_unexpected(worker: &Core, id: MessageId, entry: EntryId) {
         if let Some(m) = unexpected.get_mut(entry)
             && let Some(a) = worker.proto().reassemblies.remove(id)
         {
-            *m = Message::Whole {
-                data: a.buffer.into_buffer(),
-                sync: a.sync.map(Box::new),
+            *m = match a.sync {
+                None => Message::Whole(a.buffer.into_buffer()),
+                Some(sender) => Message::WholeSync(SyncBuffer::of(a.buffer, sender)),
             };
         }
     });

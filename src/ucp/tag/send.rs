@@ -3,15 +3,19 @@
 
 use super::{Message, recv};
 use crate::ucp::dt::Data;
-use crate::ucp::ep::Ep;
+use crate::ucp::ep::{Ep, Task};
 use crate::ucp::feature::Feature;
 use crate::ucp::op::{MessageKind, Op, SendOp, Stage};
 use crate::ucp::plan::RndvPolicy;
 use crate::ucp::proto::send;
-use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immediate};
+use crate::ucp::request::{
+    Info, Param, Posted, Request, RequestSlot, immediate, must_be_immediate,
+};
 use crate::ucp::rndv_state::SenderState;
 use crate::ucp::rts::OwnSend;
-use crate::ucs::{Result, tracepoint};
+use crate::ucs::{Result, Status, tracepoint};
+use crate::wire::header::{AmId, Header, TagSyncHdr};
+use core::mem::ManuallyDrop;
 
 /// Sends `data` as a tagged message of `kind`.
 pub fn start(
@@ -32,6 +36,59 @@ pub fn start(
         return send_to_itself(ep, param, data, kind, tag);
     }
     send::start(ep, param, data, kind, policy)
+}
+
+/// Sends a short synchronous message from a contiguous buffer. Returns `None` when the general path is needed. The
+/// request may be over already.
+#[inline]
+pub fn try_sync(ep: &Ep, (buffer, len): (*mut u8, usize), tag: u64) -> Option<Posted> {
+    const HEAD: usize = TagSyncHdr::LEN;
+    const WORD: usize = size_of::<u64>();
+    ep.send_queue.short_route(len.saturating_add(HEAD - WORD))?;
+    let by = &ep.lane().thresholds;
+    let least = by.rndv.min(by.rndv_fast).min(by.rndv_mapped).min(by.zcopy);
+    if !ep.is_wireup_sent() || len >= least {
+        return None;
+    }
+    let worker = ep.worker();
+    let kind = MessageKind::TagSync { tag };
+    let data = ManuallyDrop::new(Data::contig(buffer, len));
+    let is_here = ep.tells_itself() && ep.delivers_at_once();
+    if is_here && matched_here(ep, &kind, &data) {
+        return Some(Posted::Done);
+    }
+    let slot = RequestSlot::pooled(worker).ok()?;
+    slot.begin(worker);
+    let req = slot.fill_posted(Op::Send(SendOp {
+        ep: ep.to_ref(),
+        data: Data::contig(buffer, len),
+        kind,
+        stage: Stage::Whole,
+        memory: None,
+    }));
+    req.set_info(Info::default());
+    if is_here && let Some(payload) = data.payload() {
+        let sender = Some(ep.name_request(req));
+        ep.sent.long.eager.add(len);
+        send::wait_for_match(ep, req);
+        recv::on_message(worker, tag, payload.bytes(), sender);
+        return Some(Posted::Request(req));
+    }
+    let sent = ep.send_past_queue(|| {
+        let sender = ep.name_request(req);
+        ep.sent.long.eager.add(len);
+        let sent = ep.lane().packed(AmId::TagSync, HEAD + len, |buffer| {
+            buffer.header(&TagSyncHdr { tag, sender });
+            buffer.data(&data, 0, len);
+        });
+        sent.inspect_err(|_| ep.sent.long.eager.take_back(len))?;
+        send::wait_for_match(ep, req);
+        Ok::<(), Status>(())
+    });
+    if sent != Some(Ok(())) {
+        ep.post(Task::Request(req));
+    }
+    Some(Posted::Request(req))
 }
 
 /// The tag of a message of the worker to itself whose receive will copy it from the buffer of the send.

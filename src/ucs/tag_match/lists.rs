@@ -57,9 +57,9 @@ pub trait Linked {
 /// There can be very many of those: each word counts.
 pub struct SlabEntry<T> {
     pub tag: u64,
-    generation: u32,
+    pub generation: u32,
     prev: u32,
-    next: u32,
+    pub next: u32,
     pub value: Option<T>,
 }
 

@@ -91,11 +91,6 @@ impl<T> Oldest<T> {
         self.entry.take()
     }
 
-    #[inline]
-    fn forget(&mut self) {
-        self.entry = None;
-    }
-
     /// The entry, where `id` is its.
     fn take_by(&mut self, id: EntryId) -> Option<Lone<T>> {
         (self.generation == id.generation)
@@ -172,12 +167,12 @@ mod tests {
                             (t, v)
                         });
                         assert_eq!(real.peek(tag, mask).map(|(_, t, v)| (t, *v)), want);
-                        let left = real.consume(tag, mask, |_, _| None::<()>, |_| true);
+                        let left = real.consume(tag, mask, |_, _| None::<()>, |_| unreachable!());
                         assert_eq!(left, want.map(|_| None));
                         let taken = match rng.below(2) {
                             0 => real.take(tag, mask),
                             _ => real
-                                .consume(tag, mask, |t, v| Some((t, *v)), |_| false)
+                                .consume(tag, mask, |t, v| Some((t, *v)), |_| ())
                                 .flatten(),
                         };
                         assert_eq!(taken, want);

@@ -1,6 +1,6 @@
 //! Receives that wait for messages.
 
-use super::lists::{Buckets, Linked, NIL, Slab, looked_at};
+use super::lists::{Buckets, NIL, Slab, looked_at};
 use super::{EntryId, Oldest, found, id};
 
 /// Posted receives: a tag, a mask of the bits that are compared, and the owner's value.
@@ -143,7 +143,7 @@ impl<T> Posted<T> {
             if e.tag == key {
                 return i;
             }
-            i = self.slab.next(i);
+            i = e.next;
         }
         NIL
     }

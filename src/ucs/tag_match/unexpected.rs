@@ -132,9 +132,10 @@ impl<T> UnexpectedMessages<T> {
             return self.find_by(tag & mask, mask);
         }
         let mut i = self.by_tag.head(self.by_tag.place(tag));
-        while i != NIL && self.slab.tag(i) != tag {
+        // `NIL` is behind all entries.
+        while let Some(e) = self.slab.entries.get(i as usize).filter(|e| e.tag != tag) {
             looked_at();
-            i = self.slab.next(i);
+            i = e.next;
         }
         i
     }
@@ -177,13 +178,11 @@ impl<T> UnexpectedMessages<T> {
 
     #[inline(never)]
     fn peek_behind(&self, tag: u64, mask: u64) -> Option<(EntryId, u64, &T)> {
-        match self.find(tag, mask) {
-            NIL => None,
-            i => {
-                let tag = self.slab.tag(i);
-                Some((id(&self.slab, i), tag, &self.slab.value(i)?.value))
-            }
-        }
+        let index = self.find(tag, mask);
+        let e = self.slab.entries.get(index as usize)?;
+        let generation = e.generation;
+        let id = EntryId { index, generation };
+        Some((id, e.tag, &e.value.as_ref()?.value))
     }
 
     /// Takes the oldest message that a receive of `tag` and `mask` matches, with its own tag.
@@ -194,7 +193,7 @@ impl<T> UnexpectedMessages<T> {
     }
 
     /// Shows `taker` the oldest message that a receive of `tag` and `mask` matches, by its own tag and
-    /// what the owner keeps. Where it takes it, the message goes, from its place; one that `holds` nothing is not dropped.
+    /// what the owner keeps. Where it takes it, the message goes, from its place: `empty` leaves nothing in it to drop.
     /// Returns `None` if there is no such message, else what `taker` says.
     #[inline(always)]
     pub fn consume<R>(
@@ -202,7 +201,7 @@ impl<T> UnexpectedMessages<T> {
         tag: u64,
         mask: u64,
         taker: impl FnOnce(u64, &T) -> Option<R>,
-        holds: impl FnOnce(&T) -> bool,
+        empty: impl FnOnce(&mut T),
     ) -> Option<Option<R>> {
         let (i, own, value) = match &self.oldest.entry {
             Some(lone) if (lone.tag ^ tag) & mask == 0 => (NIL, lone.tag, &lone.value),
@@ -216,16 +215,16 @@ impl<T> UnexpectedMessages<T> {
         let Some(taken) = taker(own, value) else {
             return Some(None);
         };
-        let holds = holds(value);
         if i != NIL {
             self.unlink(i);
-            self.slab.release_by(i, |value| match holds {
-                true => *value = None,
-                false => core::mem::forget(value.take()),
+            self.slab.release_by(i, |entry| {
+                if let Some(came) = entry {
+                    empty(&mut came.value);
+                }
+                core::mem::forget(entry.take());
             });
-        } else if holds {
-            self.oldest.forget();
-        } else {
+        } else if let Some(lone) = &mut self.oldest.entry {
+            empty(&mut lone.value);
             core::mem::forget(self.oldest.take());
         }
         Some(Some(taken))
