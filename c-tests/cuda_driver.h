@@ -19,6 +19,9 @@ int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active);
 int cuCtxGetCurrent(CUcontext *context);
 int cuCtxSetCurrent(CUcontext context);
 int cuCtxGetFlags(unsigned *flags);
+int cuCtxCreate_v2(CUcontext *context, unsigned flags, int device);
+int cuCtxDestroy_v2(CUcontext context);
+int cuCtxPopCurrent_v2(CUcontext *context);
 int cuPointerGetAttribute(void *value, int attribute, CUdeviceptr address);
 int cuMemAlloc_v2(CUdeviceptr *address, size_t size);
 int cuMemAllocAsync(CUdeviceptr *address, size_t size, CUstream stream);
@@ -45,11 +48,14 @@ int cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *props);
 int cuMemPoolDestroy(CUmemoryPool pool);
 int cuMemAllocFromPoolAsync(CUdeviceptr *address, size_t size, CUmemoryPool pool, CUstream stream);
 
-/* Of the stand-in alone: how often a function of the driver was called. */
+/* Of the stand-in alone: how often a function of the driver was called; any, where it is NULL. */
 long fake_cuda_calls(const char *function);
 
 /* Whether this is the stand-in; 0 where tests/gpu counts the calls of NVIDIA's driver. */
 int fake_cuda_is_stand_in(void);
+
+/* As well: writes a line of its own into the log of calls. */
+void fake_cuda_note(const char *text);
 
 /* As well: lets the processor access all memory of devices that there is now. */
 void fake_cuda_open_memory(void);

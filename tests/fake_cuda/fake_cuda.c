@@ -18,10 +18,11 @@
  *   limit=N       bytes of memory of each device, 1 GiB unless set
  *   dmabuf=N      0: devices give out no dmabuf descriptors
  *   capability=N  major number of the devices' compute capability, 9 unless set
- *   fail=F        function F fails with CUDA_ERROR_UNKNOWN, always
- *   fail=F:N      only in its N-th call
- *   fail=F:N:E    with error E; N may be 0 for always
- *   count=FILE    at the end of the process, writes the number of calls of each function to FILE
+ *   fail=F        function F fails with CUDA_ERROR_UNKNOWN when a library calls it, always; the program's own calls do not
+ *   fail=F:N      only in the N-th call of a library
+ *   fail=F:N:E    with error E; N may be 0 for always. Several functions may fail
+ *   count=FILE    at the end of the process, writes to FILE how often each function was called, and how often by libraries
+ *   log=FILE      appends a line to FILE for each call of a library: process, function
  *
  * tests/cuda compiles it also with NVIDIA's cuda.h, so that a function whose type is not the driver's is an error.
  */
@@ -35,6 +36,7 @@
 #include <string.h>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -90,6 +92,7 @@ enum {
     CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING = 41,
     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,
     CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED = 124,
+    CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED = 128,
     CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID = 50,
 };
 #endif
@@ -106,6 +109,7 @@ struct CUctx_st {
     int retained;
     unsigned flags;
     unsigned long long id; /* another one each time that the primary context comes to life */
+    CUcontext next; /* of those that programs have created, and not destroyed */
 };
 
 /* An allocation. The program's addresses are [base, base + size). */
@@ -162,6 +166,7 @@ static unsigned long long last_id;
 static size_t used[MAX_DEVICES];
 static struct CUctx_st primary[MAX_DEVICES];
 static unsigned long long last_context;
+static CUcontext created;
 static struct CUstream_st null_stream;
 static CUstream streams;
 static unsigned long long last_stream;
@@ -176,14 +181,18 @@ static int dmabuf = 1;
 static unsigned late = 3, seed = 1;
 static size_t limit = 1ul << 30;
 static int fabric;
-static char fail_name[64];
-static long fail_at;
-static int fail_code = CUDA_ERROR_UNKNOWN;
+static struct failure {
+    char name[64];
+    long at;
+    int code;
+} failures[4];
+static int failure_count;
 static char count_file[256];
+static FILE *log_file;
 
 struct counter {
     const char *name;
-    long calls;
+    long calls, of_libraries;
     struct counter *next;
 };
 static struct counter *counters;
@@ -192,7 +201,7 @@ static void write_counts(void)
 {
     FILE *out = fopen(count_file, "w");
     for (struct counter *c = counters; out && c; c = c->next)
-        fprintf(out, "%s %ld\n", c->name, c->calls);
+        fprintf(out, "%s %ld %ld\n", c->name, c->calls, c->of_libraries);
     if (out)
         fclose(out);
 }
@@ -227,9 +236,18 @@ __attribute__((constructor)) static void read_settings(void)
         else if (!strcmp(item, "count")) {
             snprintf(count_file, sizeof count_file, "%s", value);
             atexit(write_counts);
-        } else if (!strcmp(item, "fail"))
-            sscanf(value, "%63[^:]:%ld:%d", fail_name, &fail_at, &fail_code);
-        else {
+        } else if (!strcmp(item, "log")) {
+            log_file = fopen(value, "ae");
+            if (!log_file)
+                abort();
+            setlinebuf(log_file);
+        } else if (!strcmp(item, "fail")) {
+            struct failure *f = &failures[failure_count++];
+            if (failure_count > (int)(sizeof failures / sizeof *failures))
+                abort();
+            f->code = CUDA_ERROR_UNKNOWN;
+            sscanf(value, "%63[^:]:%ld:%d", f->name, &f->at, &f->code);
+        } else {
             fprintf(stderr, "fake libcuda: FAKE_CUDA: %s is unknown\n", item);
             abort();
         }
@@ -242,14 +260,36 @@ __attribute__((constructor)) static void read_settings(void)
         primary[i] = (struct CUctx_st){.device = i, .primary = 1};
 }
 
-/* Counts the call; whether it is one that fails. The lock is held. */
-static int enter(struct counter *c)
+/* Whether an address is in the program itself, and not in a library. */
+static int is_of_program(const void *address)
 {
+    Dl_info caller, program;
+    return dladdr(address, &caller) && dladdr((void *)getauxval(AT_PHDR), &program) &&
+           caller.dli_fbase == program.dli_fbase;
+}
+
+static const struct failure *failure_of(const char *function)
+{
+    for (int i = 0; i < failure_count; i++)
+        if (!strcmp(failures[i].name, function))
+            return &failures[i];
+    return NULL;
+}
+
+/* Counts the call; what it fails with, or success. The lock is held. */
+static int enter(struct counter *c, const void *caller)
+{
+    const struct failure *f = failure_of(c->name);
     if (c->calls++ == 0) {
         c->next = counters;
         counters = c;
     }
-    return !strcmp(c->name, fail_name) && (fail_at == 0 || fail_at == c->calls);
+    if ((!f && !log_file && !*count_file) || is_of_program(caller))
+        return CUDA_SUCCESS;
+    ++c->of_libraries;
+    if (log_file)
+        fprintf(log_file, "%d %s\n", getpid(), c->name);
+    return f && (f->at == 0 || f->at == c->of_libraries) ? f->code : CUDA_SUCCESS;
 }
 
 static CUresult leave(int result)
@@ -264,14 +304,23 @@ int fake_cuda_is_stand_in(void)
     return 1;
 }
 
-/* For tests: how often a function of the driver was called. */
+/* For tests: a line of their own in the log. */
+void fake_cuda_note(const char *text)
+{
+    pthread_mutex_lock(&lock);
+    if (log_file)
+        fprintf(log_file, "%d # %s\n", getpid(), text);
+    pthread_mutex_unlock(&lock);
+}
+
+/* For tests: how often a function of the driver was called; any, where it is NULL. */
 long fake_cuda_calls(const char *function)
 {
     long calls = 0;
     pthread_mutex_lock(&lock);
     for (struct counter *c = counters; c; c = c->next)
-        if (!strcmp(c->name, function))
-            calls = c->calls;
+        if (!function || !strcmp(c->name, function))
+            calls += c->calls;
     pthread_mutex_unlock(&lock);
     return calls;
 }
@@ -280,8 +329,9 @@ long fake_cuda_calls(const char *function)
 #define ENTER_ALWAYS                                                                                                   \
     static struct counter here = {.name = __func__};                                                                   \
     pthread_mutex_lock(&lock);                                                                                         \
-    if (enter(&here))                                                                                                  \
-    return leave(fail_code)
+    int failed = enter(&here, __builtin_return_address(0));                                                            \
+    if (failed)                                                                                                        \
+    return leave(failed)
 #define ENTER                                                                                                          \
     ENTER_ALWAYS;                                                                                                      \
     if (!initialized)                                                                                                  \
@@ -440,6 +490,18 @@ static int allocate_shared(void **address, size_t size, CUcontext context, unsig
     return CUDA_SUCCESS;
 }
 
+/* ---- contexts ---- */
+
+static int is_context(CUcontext context)
+{
+    if (context >= primary && context < primary + MAX_DEVICES)
+        return 1;
+    for (CUcontext c = created; c; c = c->next)
+        if (c == context)
+            return 1;
+    return 0;
+}
+
 /* ---- streams ---- */
 
 static unsigned below(unsigned n)
@@ -593,6 +655,7 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
     case CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING: *value = 1; break;
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: *value = capability; break;
     case CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED: *value = dmabuf; break;
+    case CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED: *value = fabric; break;
     default: *value = 0;
     }
     return leave(CUDA_SUCCESS);
@@ -669,17 +732,39 @@ CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device)
     if (!*context)
         abort();
     (*context)->device = device;
+    (*context)->id = ++last_context;
+    (*context)->next = created;
+    created = *context;
     stack[depth++] = *context;
     return leave(CUDA_SUCCESS);
 }
 
+static void free_memory_of(CUcontext context);
+
+/* With all that is in it. */
 CUresult cuCtxDestroy_v2(CUcontext context)
 {
     ENTER;
-    if (!context || context->primary)
+    if (!context || context->primary || !is_context(context))
         return leave(CUDA_ERROR_INVALID_CONTEXT);
     if (depth && stack[depth - 1] == context)
         depth--;
+    for (CUstream *s = &streams; *s;) {
+        CUstream stream = *s;
+        if (stream->context != context) {
+            s = &stream->next;
+            continue;
+        }
+        run(stream, NULL);
+        *s = stream->next;
+        free(stream);
+    }
+    free_memory_of(context);
+    for (CUcontext *c = &created; *c; c = &(*c)->next)
+        if (*c == context) {
+            *c = context->next;
+            break;
+        }
     free(context);
     return leave(CUDA_SUCCESS);
 }
@@ -694,6 +779,8 @@ CUresult cuCtxGetCurrent(CUcontext *context)
 CUresult cuCtxSetCurrent(CUcontext context)
 {
     ENTER;
+    if (context && !is_context(context))
+        return leave(CUDA_ERROR_INVALID_CONTEXT);
     if (depth)
         depth--;
     if (context)
@@ -704,7 +791,7 @@ CUresult cuCtxSetCurrent(CUcontext context)
 CUresult cuCtxPushCurrent_v2(CUcontext context)
 {
     ENTER;
-    if (!context || depth == MAX_DEPTH)
+    if (!context || depth == MAX_DEPTH || !is_context(context))
         return leave(CUDA_ERROR_INVALID_CONTEXT);
     stack[depth++] = context;
     return leave(CUDA_SUCCESS);
@@ -914,6 +1001,16 @@ static int release(const void *address, int registered, int imported)
     return CUDA_ERROR_INVALID_VALUE;
 }
 
+static void free_memory_of(CUcontext context)
+{
+    struct block *b = blocks, *next;
+    for (; b; b = next) {
+        next = b->next;
+        if (b->context == context)
+            release(b->base, b->registered, b->imported);
+    }
+}
+
 CUresult cuMemHostUnregister(void *address)
 {
     ENTER_WITH_CONTEXT;
@@ -1075,6 +1172,13 @@ CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t length)
 }
 
 CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t length, CUstream stream)
+{
+    ENTER_WITH_CONTEXT;
+    return leave(copy_later(to, from, length, stream_of(stream)));
+}
+
+/* For upstream. */
+CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t length, CUstream stream)
 {
     ENTER_WITH_CONTEXT;
     return leave(copy_later(to, from, length, stream_of(stream)));
