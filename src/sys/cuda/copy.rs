@@ -1,31 +1,42 @@
 //! Copies from and to device memory, on streams of our own.
 //!
-//! A stream of the program's, or the default stream, would have a copy wait for what the program has queued there. Each
-//! context that owns memory gets one stream.
+//! A stream of the program's, or the default stream, would have a copy wait for what the program has queued there. Copies
+//! of one stream are made in turn, those of several at the same time: who copies says by which (`Way`).
 
 use super::driver::{Context, Driver, DriverError, call};
 use super::memory::Allocation;
 use crate::c::cuda::*;
 use crate::sys::eventfd::EventFd;
 use crate::sys::lock::Mutex;
+use core::cell::Cell;
 use core::ffi::{c_int, c_void};
 use core::ptr::null_mut;
+use core::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
+
+/// Tells the streams of a context apart.
+pub type Way = u32;
 
 /// Streams of the contexts that copies were made for.
 pub struct Streams {
     driver: Driver,
-    known: Mutex<Vec<Known>>,
+    known: Mutex<Vec<Arc<Queue>>>,
     /// Primary contexts, retained for memory of pools, which belongs to no context.
     primary: Mutex<Vec<(c_int, Context)>>,
 }
 
-/// The stream of a context.
-struct Known {
+/// A stream of a context, and events for the ends of copies on it that are not in use: to make one for each copy takes as
+/// long as to start the copy.
+struct Queue {
+    driver: Driver,
     context: Context,
+    way: Way,
     /// The context's number: a stream of a context that is gone is gone too, and its handle may crash the driver.
     id: u64,
     stream: Stream,
+    free: Mutex<Vec<Event>>,
+    /// It may be of another context.
+    is_lost: AtomicBool,
 }
 
 /// A stream; the driver allows threads to share it.
@@ -34,6 +45,69 @@ struct Stream(CUstream);
 
 // SAFETY: a name for the driver, which all threads may use.
 unsafe impl Send for Stream {}
+// SAFETY: as above.
+unsafe impl Sync for Stream {}
+
+/// An event that nobody waits for.
+struct Event(CUevent);
+
+// SAFETY: as for a stream.
+unsafe impl Send for Event {}
+
+impl Queue {
+    /// A stream of the context, which is current.
+    fn open(driver: Driver, context: Context, way: Way, id: u64) -> Result<Queue, DriverError> {
+        let mut stream = null_mut();
+        call!(unsafe driver,
+            cuStreamCreate(&mut stream, CU_STREAM_NON_BLOCKING)
+        )?;
+        Ok(Queue {
+            driver,
+            context,
+            way,
+            id,
+            stream: Stream(stream),
+            free: Mutex::new(Vec::new()),
+            is_lost: AtomicBool::new(false),
+        })
+    }
+
+    /// An event, while the context is current.
+    fn event(&self) -> Result<Event, DriverError> {
+        if let Some(event) = self.free.lock().pop() {
+            return Ok(event);
+        }
+        let mut event = null_mut();
+        call!(unsafe self.driver,
+            cuEventCreate(&mut event, CU_EVENT_DISABLE_TIMING)
+        )?;
+        Ok(Event(event))
+    }
+
+    /// Queues a copy.
+    fn post(&self, to: usize, from: usize, length: usize) -> Result<(), DriverError> {
+        let (to, from) = (to as CUdeviceptr, from as CUdeviceptr);
+        // Ranges by the promise of `copy` and `start`; the driver checks those of its own.
+        call!(unsafe self.driver, cuMemcpyAsync(to, from, length, self.stream.0))
+    }
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        // Of a context that was destroyed, with all that is in it, nothing is left to destroy.
+        if !*self.is_lost.get_mut()
+            && let Ok(_entered) = self.driver.enter(self.context)
+            && self.driver.current_context_id() == self.id
+        {
+            for event in self.free.get_mut().drain(..) {
+                // Of `event`, once.
+                let _ = call!(unsafe self.driver, cuEventDestroy_v2(event.0));
+            }
+            // Of `open`, once.
+            let _ = call!(unsafe self.driver, cuStreamDestroy_v2(self.stream.0));
+        }
+    }
+}
 
 impl Streams {
     pub fn new(driver: Driver) -> Streams {
@@ -53,12 +127,12 @@ impl Streams {
         to: usize,
         from: usize,
         length: usize,
-        of: &Allocation,
+        (of, way): (&Allocation, Way),
     ) -> Result<(), DriverError> {
-        self.on_stream(self.context_of(of)?, |stream| {
-            self.post(to, from, length, stream)?;
+        self.on_queue(self.context_of(of)?, way, |queue| {
+            queue.post(to, from, length)?;
             // A stream of the current context.
-            call!(unsafe self.driver, cuStreamSynchronize(stream.0))
+            call!(unsafe self.driver, cuStreamSynchronize(queue.stream.0))
         })
     }
 
@@ -71,23 +145,22 @@ impl Streams {
         to: usize,
         from: usize,
         length: usize,
-        context: Context,
+        (context, way): (Context, Way),
     ) -> Result<Copying, DriverError> {
-        self.on_stream(context, |stream| {
-            let mut event = null_mut();
-            call!(unsafe self.driver,
-                cuEventCreate(&mut event, CU_EVENT_DISABLE_TIMING)
-            )?;
+        self.on_queue(context, way, |queue| {
             let copying = Copying {
-                driver: self.driver,
-                event,
-                context,
-                stream,
+                event: queue.event()?.0,
+                queue: Arc::clone(queue),
+                ended: Cell::new(None),
             };
-            self.post(to, from, length, stream)?;
+            queue.post(to, from, length)?;
             // An event and a stream of the current context.
-            call!(unsafe self.driver, cuEventRecord(event, stream.0))?;
-            Ok(copying)
+            let recorded = call!(unsafe self.driver, cuEventRecord(copying.event, queue.stream.0));
+            if recorded.is_err() {
+                // The copy is under way, and no event tells of its end. As above.
+                let _ = call!(unsafe self.driver, cuStreamSynchronize(queue.stream.0));
+            }
+            recorded.map(|()| copying)
         })
     }
 
@@ -120,32 +193,28 @@ impl Streams {
         self.driver.unpin(address)
     }
 
-    /// Queues a copy.
-    fn post(
-        &self,
-        to: usize,
-        from: usize,
-        length: usize,
-        stream: Stream,
-    ) -> Result<(), DriverError> {
-        let (to, from) = (to as CUdeviceptr, from as CUdeviceptr);
-        // Ranges by the promise of `copy` and `start`; the driver checks those of its own.
-        call!(unsafe self.driver, cuMemcpyAsync(to, from, length, stream.0))
-    }
-
-    /// Calls `f` with the stream of a context, which is current meanwhile.
-    fn on_stream<R>(
+    /// Calls `f` with a stream of a context, which is current meanwhile.
+    fn on_queue<R>(
         &self,
         context: Context,
-        f: impl FnOnce(Stream) -> Result<R, DriverError>,
+        way: Way,
+        f: impl FnOnce(&Arc<Queue>) -> Result<R, DriverError>,
     ) -> Result<R, DriverError> {
         let _entered = self.driver.enter(context)?;
-        let result = f(self.stream_of(context)?);
+        let result = f(&self.queue_of(context, way)?);
         if result.is_err() {
             // The stream may be of another context, which was destroyed before this one got its name.
-            self.known.lock().retain(|known| known.context != context);
+            self.forget(context);
         }
         result
+    }
+
+    /// Uses the streams of a context no longer, and leaves them to whoever they are of.
+    fn forget(&self, context: Context) {
+        let is_of_it = |queue: &mut Arc<Queue>| queue.context == context;
+        for queue in self.known.lock().extract_if(.., is_of_it) {
+            queue.is_lost.store(true, Ordering::Relaxed);
+        }
     }
 
     /// The context in which memory is copied.
@@ -170,15 +239,10 @@ impl Streams {
         if let Some(context) = self.driver.current_context()? {
             return Ok(Some(context));
         }
-        let mut ordinal = 0;
-        // Behind the last device there is an error.
-        while let Ok(is_used) = self.driver.uses_primary_context(ordinal) {
-            if is_used {
-                return self.primary_context(ordinal).map(Some);
-            }
-            ordinal += 1;
-        }
-        Ok(None)
+        let is_used = |ordinal: &c_int| self.driver.uses_primary_context(*ordinal) == Ok(true);
+        let used = self.driver.ordinals().find(is_used);
+        used.map(|ordinal| self.primary_context(ordinal))
+            .transpose()
     }
 
     fn primary_context(&self, device: c_int) -> Result<Context, DriverError> {
@@ -191,41 +255,27 @@ impl Streams {
         Ok(context)
     }
 
-    /// The stream of the context, which is current.
-    fn stream_of(&self, context: Context) -> Result<Stream, DriverError> {
+    /// A stream of the context, which is current.
+    fn queue_of(&self, context: Context, way: Way) -> Result<Arc<Queue>, DriverError> {
         let id = self.driver.current_context_id();
         let mut all = self.known.lock();
-        if let Some(at) = all.iter().position(|known| known.context == context) {
+        let is_it = |queue: &Arc<Queue>| queue.context == context && queue.way == way;
+        if let Some(at) = all.iter().position(is_it) {
             if all[at].id == id {
-                return Ok(all[at].stream);
+                return Ok(Arc::clone(&all[at]));
             }
             all.swap_remove(at);
         }
-        let mut stream = null_mut();
-        call!(unsafe self.driver,
-            cuStreamCreate(&mut stream, CU_STREAM_NON_BLOCKING)
-        )?;
-        let stream = Stream(stream);
-        all.push(Known {
-            context,
-            id,
-            stream,
-        });
-        Ok(stream)
+        let queue = Arc::new(Queue::open(self.driver, context, way, id)?);
+        all.push(Arc::clone(&queue));
+        Ok(queue)
     }
 }
 
 impl Drop for Streams {
     fn drop(&mut self) {
-        for known in self.known.get_mut().drain(..) {
-            // Of a context that was destroyed, with all that is in it, nothing is left to destroy.
-            if let Ok(_entered) = self.driver.enter(known.context)
-                && self.driver.current_context_id() == known.id
-            {
-                // Of `stream_of`, once.
-                let _ = call!(unsafe self.driver, cuStreamDestroy_v2(known.stream.0));
-            }
-        }
+        // In the contexts that are released behind it.
+        self.known.get_mut().clear();
         for (device, _) in self.primary.get_mut().drain(..) {
             let _ = self.driver.release(device);
         }
@@ -234,29 +284,37 @@ impl Drop for Streams {
 
 /// A copy that was started; dropping it waits for its end.
 pub struct Copying {
-    driver: Driver,
+    queue: Arc<Queue>,
     event: CUevent,
-    context: Context,
-    stream: Stream,
+    /// How it ended; `None` as long as that is not known.
+    ended: Cell<Option<Result<(), DriverError>>>,
 }
 
 impl Copying {
     /// Whether it is done.
     pub fn is_done(&self) -> Result<bool, DriverError> {
-        // The event lives as long as this.
-        match call!(unsafe self.driver, cuEventQuery(self.event)) {
-            Err(e) if e.code == CUDA_ERROR_NOT_READY => Ok(false),
-            other => other.map(|()| true),
+        if let Some(ended) = self.ended.get() {
+            return ended.map(|()| true);
         }
+        // SAFETY: the event lives as long as this.
+        let code = unsafe { (self.queue.driver.table.cuEventQuery)(self.event) };
+        // The usual answer is none that words are looked up for.
+        if code == CUDA_ERROR_NOT_READY {
+            return Ok(false);
+        }
+        let ended = self.queue.driver.check("cuEventQuery", code);
+        self.ended.set(Some(ended));
+        ended.map(|()| true)
     }
 
     /// Has a descriptor signalled when all copies of its stream have ended that were started until now, or have failed.
     pub fn signal_when_done(&self, done: &Arc<EventFd>) -> Result<(), DriverError> {
-        let _entered = self.driver.enter(self.context)?;
+        let driver = self.queue.driver;
+        let _entered = driver.enter(self.queue.context)?;
         let done = Arc::into_raw(Arc::clone(done)).cast_mut();
         // A stream of the current context; a function that takes the argument back, once.
-        let asked = call!(unsafe self.driver,
-            cuStreamAddCallback(self.stream.0, signal, done.cast(), 0)
+        let asked = call!(unsafe driver,
+            cuStreamAddCallback(self.queue.stream.0, signal, done.cast(), 0)
         );
         if asked.is_err() {
             // SAFETY: of `into_raw` above; nobody else has it.
@@ -267,8 +325,13 @@ impl Copying {
 
     /// Ends when it has ended.
     pub fn wait(&self) -> Result<(), DriverError> {
-        // As above.
-        call!(unsafe self.driver, cuEventSynchronize(self.event))
+        if let Some(ended) = self.ended.get() {
+            return ended;
+        }
+        // The event lives as long as this.
+        let ended = call!(unsafe self.queue.driver, cuEventSynchronize(self.event));
+        self.ended.set(Some(ended));
+        ended
     }
 }
 
@@ -282,8 +345,11 @@ unsafe extern "C" fn signal(_stream: CUstream, _result: CUresult, done: *mut c_v
 impl Drop for Copying {
     /// Waits until the memory is free again.
     fn drop(&mut self) {
-        let waited = call!(unsafe self.driver, cuEventSynchronize(self.event));
-        // What failed has ended as well.
-        let _ = waited.and(call!(unsafe self.driver, cuEventDestroy_v2(self.event)));
+        // What failed has ended as well, and so perhaps has its context.
+        if self.wait().is_ok() {
+            self.queue.free.lock().push(Event(self.event));
+        } else {
+            let _ = call!(unsafe self.queue.driver, cuEventDestroy_v2(self.event));
+        }
     }
 }

@@ -87,7 +87,11 @@ impl Driver {
         DriverError { call, code, text }
     }
 
-    fn attribute(self, device: CUdevice, which: CUdevice_attribute) -> Result<c_int, DriverError> {
+    pub(super) fn attribute(
+        self,
+        device: CUdevice,
+        which: CUdevice_attribute,
+    ) -> Result<c_int, DriverError> {
         let mut value = 0;
         call!(unsafe self, cuDeviceGetAttribute(&mut value, which, device))?;
         Ok(value)
@@ -173,6 +177,12 @@ impl Driver {
         Ok((context.ok_or_else(missing)?, device))
     }
 
+    /// The ordinal numbers of all devices.
+    pub(super) fn ordinals(self) -> impl Iterator<Item = c_int> {
+        // Behind the last device there is an error.
+        (0..).take_while(move |ordinal| self.device(*ordinal).is_ok())
+    }
+
     /// Whether somebody in this process uses a device's primary context.
     pub(super) fn uses_primary_context(self, ordinal: c_int) -> Result<bool, DriverError> {
         let (device, mut flags, mut active) = (self.device(ordinal)?, 0, 0);
@@ -185,11 +195,15 @@ impl Driver {
         call!(unsafe self, cuDevicePrimaryCtxRelease_v2(device))
     }
 
-    /// Makes a context current, until the result is dropped.
+    /// Makes a context current, until the result is dropped; mostly it is already.
     pub(super) fn enter(self, context: Context) -> Result<Entered, DriverError> {
-        call!(unsafe self, cuCtxPushCurrent_v2(context.0.as_ptr()))?;
+        let is_current = self.current_context()? == Some(context);
+        if !is_current {
+            call!(unsafe self, cuCtxPushCurrent_v2(context.0.as_ptr()))?;
+        }
         Ok(Entered {
             driver: self,
+            is_pushed: !is_current,
             _of_this_thread: PhantomData,
         })
     }
@@ -204,14 +218,18 @@ unsafe impl Send for Context {}
 // SAFETY: as above.
 unsafe impl Sync for Context {}
 
-/// A context is current on this thread, in front of the program's.
+/// A context is current on this thread: the program's, or in front of it.
 pub(super) struct Entered {
     driver: Driver,
+    is_pushed: bool,
     _of_this_thread: PhantomData<*mut ()>,
 }
 
 impl Drop for Entered {
     fn drop(&mut self) {
+        if !self.is_pushed {
+            return;
+        }
         let mut gone = null_mut();
         // Fails only where the driver is gone, and then there is nothing to restore.
         let _ = call!(unsafe self.driver, cuCtxPopCurrent_v2(&mut gone));

@@ -11,7 +11,7 @@ mod ipc;
 mod memory;
 mod table;
 
-pub use copy::{Copying, Streams};
+pub use copy::{Copying, Streams, Way};
 pub use driver::{Context, Driver, DriverError, has_devices};
 pub use ipc::{HandleBytes, Imported, IpcHandle, Shareable};
 pub use memory::{Allocate, Allocation, Block};

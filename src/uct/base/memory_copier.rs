@@ -29,6 +29,12 @@ pub trait MemoryCopier: Send + Sync {
     /// wait at a time.
     fn staging_buffer(&self, near: *const u8, of: MessageLength) -> Result<HostBuffer>;
 
+    /// Has devices copy from and to memory of the host without a detour, until the result is dropped, before the memory
+    /// goes. `None` where that cannot be.
+    fn pin(&self, _memory: (*mut u8, usize)) -> Option<Box<dyn Pinned>> {
+        None
+    }
+
     /// Memory for code that runs on a device, such as works on `near`; where `near` is the host's or null, on the device of the
     /// calling thread's context.
     fn allocate(&self, _length: usize, _near: *const u8) -> Result<Box<dyn DeviceBlock>> {
@@ -45,6 +51,9 @@ pub enum MessageLength {
     Short,
     Long,
 }
+
+/// Memory of the host that is pinned as long as this.
+pub trait Pinned: Send + Sync {}
 
 /// Which way bytes are copied.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

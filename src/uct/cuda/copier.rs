@@ -5,14 +5,21 @@ use super::config::Bandwidths;
 use super::iface::LATENCY;
 use super::md::NAME;
 
-use crate::sys::cuda::{Allocation, Block, Context, Copying, Driver, DriverError, Streams};
+use crate::sys::cuda::{Allocation, Block, Context, Copying, Driver, DriverError, Streams, Way};
 use crate::ucs::{Result, Status};
-use crate::ucs_error;
 use crate::uct::base::copy::copy;
 use crate::uct::base::memory_copier::{
-    CopyCost, DeviceBlock, Direction, HostBuffer, MemoryCopier, MessageLength, PendingCopy,
+    CopyCost, DeviceBlock, Direction, HostBuffer, MemoryCopier, MessageLength, PendingCopy, Pinned,
 };
+use crate::{ucs_debug, ucs_error};
 use std::sync::Arc;
+
+/// The streams of a context: what is copied within a call does not wait for what was only started, nor the copies of one
+/// direction for those of the other.
+const AT_ONCE: Way = 0;
+const POSTED: Way = 1;
+const TO_HOST: Way = 2;
+const TO_DEVICE: Way = 3;
 
 /// The driver with the streams of a memory domain.
 pub struct Copier {
@@ -43,12 +50,16 @@ impl Copier {
         }
     }
 
-    /// The allocation at one of both ends; `None` where both are the host's.
-    fn allocation(&self, range: Range) -> core::result::Result<Option<Allocation>, DriverError> {
-        match self.driver.allocation_of(range.to.addr())? {
-            Some(found) => Ok(Some(found)),
-            None => self.driver.allocation_of(range.from.addr()),
+    /// The allocation at one of both ends, and the stream for that direction; `None` where both are the host's.
+    fn allocation(
+        &self,
+        range: Range,
+    ) -> core::result::Result<Option<(Allocation, Way)>, DriverError> {
+        if let Some(found) = self.driver.allocation_of(range.to.addr())? {
+            return Ok(Some((found, TO_DEVICE)));
         }
+        let found = self.driver.allocation_of(range.from.addr())?;
+        Ok(found.map(|found| (found, TO_HOST)))
     }
 
     /// Copies, ends with the call. Returns false, and copies nothing, where no end is in memory of a device.
@@ -57,10 +68,12 @@ impl Copier {
     /// Both ranges must be valid, `to` for writing.
     unsafe fn copy_if_device(&self, range: Range) -> Result<bool> {
         let copied = self.allocation(range).and_then(|found| {
-            let Some(of) = found else { return Ok(false) };
+            let Some((of, _)) = found else {
+                return Ok(false);
+            };
             let (to, from) = (range.to.expose_provenance(), range.from.expose_provenance());
             // SAFETY: by the caller's promise.
-            unsafe { self.streams.copy(to, from, range.length, &of) }.map(|()| true)
+            unsafe { self.streams.copy(to, from, range.length, (&of, AT_ONCE)) }.map(|()| true)
         });
         copied.map_err(|e| failed(range, e))
     }
@@ -83,17 +96,28 @@ impl Copier {
         self.streams.unpin(address, context)
     }
 
-    /// As `copy_if_device`, but only starts.
+    /// As `copy_if_device`, but only starts. Such copies end in turn.
     ///
     /// # Safety
     /// Both ranges must be valid until the copy is done, `to` for writing.
     pub unsafe fn start(&self, range: Range) -> Result<Option<Copying>> {
+        // SAFETY: by the caller's promise.
+        unsafe { self.start_by(range, |_| POSTED) }
+    }
+
+    /// As `start`, by the stream that `way` makes of that of the direction.
+    ///
+    /// # Safety
+    /// As for `start`.
+    unsafe fn start_by(&self, range: Range, way: fn(Way) -> Way) -> Result<Option<Copying>> {
         let started = self.allocation(range).and_then(|found| {
-            let Some(of) = found else { return Ok(None) };
+            let Some((of, direction)) = found else {
+                return Ok(None);
+            };
             let (to, from) = (range.to.expose_provenance(), range.from.expose_provenance());
-            let context = self.streams.context_of(&of)?;
+            let by = (self.streams.context_of(&of)?, way(direction));
             // SAFETY: by the caller's promise.
-            unsafe { self.streams.start(to, from, range.length, context) }.map(Some)
+            unsafe { self.streams.start(to, from, range.length, by) }.map(Some)
         });
         started.map_err(|e| failed(range, e))
     }
@@ -122,7 +146,7 @@ impl MemoryCopier for Copier {
     ) -> Result<Box<dyn PendingCopy>> {
         let range = Range { to, from, length };
         // SAFETY: by the caller's promise.
-        let copying = unsafe { Copier::start(self, range) }?;
+        let copying = unsafe { self.start_by(range, |direction| direction) }?;
         if copying.is_none() {
             // SAFETY: as above.
             unsafe { copy(from, to, length) };
@@ -135,6 +159,21 @@ impl MemoryCopier for Copier {
             Ok(Some(of)) => self.buffers.take(&of, length),
             Ok(None) => Err(Status::NO_MEMORY),
             Err(e) => Err(e.into()),
+        }
+    }
+
+    fn pin(&self, (at, length): (*mut u8, usize)) -> Option<Box<dyn Pinned>> {
+        let address = at.expose_provenance();
+        match Copier::pin(self, address, length) {
+            Ok(context) => Some(Box::new(HostPin {
+                streams: Arc::clone(&self.streams),
+                address,
+                context: context?,
+            })),
+            Err(e) => {
+                ucs_debug!("{NAME}: {length} bytes of a peer's stay unpinned: {e}");
+                None
+            }
         }
     }
 
@@ -165,6 +204,22 @@ impl MemoryCopier for Copier {
             Direction::ToHost => &self.to_host,
             Direction::ToDevice => &self.to_device,
         }
+    }
+}
+
+/// Memory of the host that was pinned.
+struct HostPin {
+    streams: Arc<Streams>,
+    address: usize,
+    context: Context,
+}
+
+impl Pinned for HostPin {}
+
+impl Drop for HostPin {
+    fn drop(&mut self) {
+        // With a context that was destroyed, all its pinning has ended.
+        let _ = self.streams.unpin(self.address, self.context);
     }
 }
 
@@ -209,7 +264,8 @@ impl DeviceBlock for Allocated {
         }
         let (to, from) = (self.address, bytes.as_ptr().expose_provenance());
         // SAFETY: so many bytes were allocated, and this waits for the end.
-        let copying = unsafe { self.streams.start(to, from, bytes.len(), self.context) };
+        let copying =
+            unsafe { (self.streams).start(to, from, bytes.len(), (self.context, AT_ONCE)) };
         copying.and_then(|copying| copying.wait()).map_err(|e| {
             ucs_error!(
                 "{NAME}: filling {} bytes of device memory: {e}",

@@ -42,13 +42,12 @@ pub static IFACE: Table = Table {
             doc: "Most copies that complete in one call of progress.",
             kind: Kind::UInt,
         },
-        Row::without_effect(
-            "MAX_STREAMS",
-            "128",
-            &Kind::UInt,
-            "Most streams of an interface.",
-            "each context has one stream",
-        ),
+        Row {
+            name: "MAX_STREAMS",
+            default: "128",
+            doc: "Most streams of a context; copies from and to one process go by one of them.",
+            kind: Kind::UInt,
+        },
         Row {
             name: "CACHE",
             default: "y",

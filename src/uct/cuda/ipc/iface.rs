@@ -9,7 +9,7 @@ use super::config;
 use super::md::{NAME, Shared};
 use super::wire::{self, ADDRESS_LEN, Key};
 use crate::c::*;
-use crate::sys::cuda::{Context, Copying, DriverError, Imported};
+use crate::sys::cuda::{Context, Copying, DriverError, Imported, Way};
 use crate::ucs::config::{Config, OnOff, var};
 use crate::ucs::{Result, Status};
 use crate::uct::api::{Completion, Iface, Posted, Remote, WaitingRequest};
@@ -53,6 +53,8 @@ pub struct CudaIpcIface {
     bandwidth: f64,
     gets: bool,
     keeps: bool,
+    /// Most streams of a context.
+    streams: u64,
 }
 
 pub struct CudaIpcEp {
@@ -96,6 +98,7 @@ impl CudaIpcIface {
             },
             gets: config.on_off(var!(config::IFACE, "ENABLE_GET_ZCOPY")) != OnOff::Off,
             keeps: config.bool(var!(config::IFACE, "CACHE")),
+            streams: u64::from(config.uint(var!(config::IFACE, "MAX_STREAMS"))).max(1),
         };
         IfaceBox::open(NAME, device, worker, params, tl)
     }
@@ -177,8 +180,10 @@ impl CudaIpcIface {
             true => (far, of.local),
             false => (of.local, far),
         };
+        // Copies from and to different processes need not wait for each other.
+        let way = (key.owner.id % self.streams) as Way;
         // SAFETY: the local range by the caller's promise; the other one is mapped, or the driver refuses it.
-        let copying = unsafe { self.shared.streams.start(to, from, of.length, context) };
+        let copying = unsafe { (self.shared.streams).start(to, from, of.length, (context, way)) };
         match copying {
             Ok(copying) => Ok((copying, memory)),
             Err(e) => {
