@@ -17,12 +17,14 @@ use crate::ucs::mpool::{Pool, PoolBox, Pooled};
 use crate::ucs::sync::{AtomicU64, word64};
 use crate::ucs::{Result, Status};
 use crate::uct::base::config::ALLOC_METHODS;
+use crate::uct::base::copy::Room;
 use crate::uct::base::md::MdHandle;
 use crate::uct::base::mem::{self, Block, Request};
 use crate::uct::internal::MEM_ONE_TRANSFER;
 use crate::wire::rkey::{EXPORTED, MdKey, MdKeyList, MdKeys, READ, Rkey, WRITE};
 use crate::{ucs_debug, ucs_error};
 use core::ffi::c_void;
+use core::ops::Range;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -46,6 +48,8 @@ pub enum Purpose<'a> {
     Transfer(&'a [usize]),
     /// The library; peers map it, or read it by a device.
     Read,
+    /// The library, whose devices copy to it; peers map it.
+    Copies,
 }
 
 /// A mapped region: the object of `ucp_mem_h`.
@@ -301,6 +305,7 @@ impl Region {
             length: params.length,
             flags: UCT_MD_MEM_ACCESS_ALL | if fixed { UCT_MD_MEM_FLAG_FIXED } else { 0 },
             kind: self.kind,
+            device: UCS_SYS_DEVICE_ID_UNKNOWN,
             name: "ucp_mem_map",
         };
         if self.is_of_device() {
@@ -375,6 +380,10 @@ impl Region {
             Purpose::Read => {
                 let needs = all.filter(|domain| domain.needs_handle);
                 let domains = needs.map(|domain| domain.index);
+                Registration::new(context, domains, memory, kind, flags)
+            }
+            Purpose::Copies => {
+                let domains = context.device_memory.domains();
                 Registration::new(context, domains, memory, kind, flags)
             }
             // What peers may write is closed to them when the transfer ends.
@@ -633,6 +642,30 @@ impl Window {
             key: region.pack(context),
             region: Some(region),
         })
+    }
+
+    /// Memory of the library's that devices copy to, and from which peers may read. `UNSUPPORTED` if they cannot map it.
+    pub fn for_copies(context: &Context, length: usize) -> Result<Window> {
+        let params = MapParams {
+            address: core::ptr::null_mut(),
+            length,
+            flags: UCP_MEM_MAP_ALLOCATE,
+            prot: UCP_MEM_MAP_PROT_REMOTE_READ,
+            kind: UCS_MEMORY_TYPE_HOST,
+            purpose: Purpose::Copies,
+        };
+        let region = Region::map(context, &params)?;
+        let key = region.key_to_map(context);
+        let window = Window {
+            key: key.clone().unwrap_or_default(),
+            region: Some(region),
+        };
+        key.map(|_| window).ok_or(Status::UNSUPPORTED)
+    }
+
+    /// Some bytes of such memory.
+    pub fn part(&self, range: Range<usize>) -> Option<Room<'_>> {
+        self.region.as_ref()?.block.as_ref()?.part(range)
     }
 
     /// A word of the library that peers may read. Has no key if they can neither map it nor read it by a device.

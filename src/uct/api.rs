@@ -360,6 +360,8 @@ pub struct Alloc<'a> {
     pub flags: u32,
     /// `UCS_MEMORY_TYPE_*`; a domain is asked only for those of its attributes.
     pub kind: ucs_memory_type_t,
+    /// On which device: `UCS_SYS_DEVICE_ID_UNKNOWN` for any.
+    pub device: ucs_sys_device_t,
     pub name: &'a str,
 }
 

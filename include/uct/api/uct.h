@@ -1673,11 +1673,13 @@ ucs_status_t uct_md_detect_memory_type(uct_md_h md,
  * @param[in] length Bytes wanted.
  * @param[in] methods Methods in the order in which they are tried.
  * @param[in] num_methods Their number.
- * @param[in] params Flags, address, memory type, memory domains and name; read during the call
- *   only.
+ * @param[in] params Flags, address, memory type, device, memory domains and name; read during the
+ *   call only.
  * @param[out] mem Address, length and method; written on success only.
  * @return UCS_OK. UCS_ERR_NO_MEMORY when every method failed. UCS_ERR_UNSUPPORTED for memory
- *   that is not the host's. UCS_ERR_INVALID_PARAM when an argument is NULL.
+ *   that none of the memory domains allocates. UCS_ERR_NO_DEVICE when memory of a device is wanted
+ *   and the device is not there or not in use. UCS_ERR_INVALID_PARAM when an argument is NULL, or
+ *   no bytes are wanted.
  *
  * @ingroup uct_md
  */

@@ -22,6 +22,7 @@ masked! {
         name: *const c_char, UCT_MEM_ALLOC_PARAM_FIELD_NAME;
         mds: uct_mem_alloc_params_t_mds, UCT_MEM_ALLOC_PARAM_FIELD_MDS;
         address: *mut core::ffi::c_void, UCT_MEM_ALLOC_PARAM_FIELD_ADDRESS;
+        sys_device: ucs_sys_device_t, UCT_MEM_ALLOC_PARAM_FIELD_SYS_DEVICE;
     }
 }
 
@@ -32,9 +33,9 @@ const _: () = assert!(core::mem::offset_of!(uct_allocated_memory, sys_device) ==
 /// Writes an allocation to the caller.
 ///
 /// # Safety
-/// `out` must have the oldest size, and today's when `newest` is set.
-unsafe fn put(out: *mut uct_allocated_memory_t, block: &Block, newest: bool) {
-    // SAFETY: each member below lies in the oldest size; the last only with `newest`.
+/// `out` must have the oldest size, and today's when a device is given.
+unsafe fn put(out: *mut uct_allocated_memory_t, block: &Block, device: Option<ucs_sys_device_t>) {
+    // SAFETY: each member below lies in the oldest size; the last only with a device.
     unsafe {
         core::ptr::addr_of_mut!((*out).address).write(block.address);
         core::ptr::addr_of_mut!((*out).length).write(block.length);
@@ -42,8 +43,8 @@ unsafe fn put(out: *mut uct_allocated_memory_t, block: &Block, newest: bool) {
         core::ptr::addr_of_mut!((*out).mem_type).write(block.kind);
         core::ptr::addr_of_mut!((*out).md).write(block.md);
         core::ptr::addr_of_mut!((*out).memh).write(block.memh);
-        if newest {
-            core::ptr::addr_of_mut!((*out).sys_device).write(UCS_SYS_DEVICE_ID_UNKNOWN);
+        if let Some(device) = device {
+            core::ptr::addr_of_mut!((*out).sys_device).write(device);
         }
     }
 }
@@ -71,11 +72,13 @@ unsafe fn get(m: *const uct_allocated_memory_t) -> Block {
 /// - `length` (in): Bytes wanted.
 /// - `methods` (in): Methods in the order in which they are tried.
 /// - `num_methods` (in): Their number.
-/// - `params` (in): Flags, address, memory type, memory domains and name; read during the call
-///   only.
+/// - `params` (in): Flags, address, memory type, device, memory domains and name; read during the
+///   call only.
 /// - `mem` (out): Address, length and method; written on success only.
 /// - returns: UCS_OK. UCS_ERR_NO_MEMORY when every method failed. UCS_ERR_UNSUPPORTED for memory
-///   that is not the host's. UCS_ERR_INVALID_PARAM when an argument is NULL.
+///   that none of the memory domains allocates. UCS_ERR_NO_DEVICE when memory of a device is wanted
+///   and the device is not there or not in use. UCS_ERR_INVALID_PARAM when an argument is NULL, or
+///   no bytes are wanted.
 ///
 /// `uct/api/uct.h`, group `md`.
 ///
@@ -122,7 +125,7 @@ pub unsafe extern "C" fn uct_mem_alloc(
         let places = !is_fixed || attr.flags & u64::from(UCT_MD_FLAG_FIXED) != 0;
         attr.allocates(mem_type) && places
     });
-    if mem_type != UCS_MEMORY_TYPE_HOST && !can_allocate {
+    if mem_type != UCS_MEMORY_TYPE_HOST && !can_allocate && !domains.is_empty() {
         ucs_error!(
             "uct_mem_alloc: memory type {}: only host memory can be allocated, and what the memory domains allocate, at an address of their own unless they say otherwise",
             MemType::from_c(mem_type).name()
@@ -134,14 +137,14 @@ pub unsafe extern "C" fn uct_mem_alloc(
         length,
         flags,
         kind: mem_type,
+        device: args.sys_device().unwrap_or(UCS_SYS_DEVICE_ID_UNKNOWN),
         // SAFETY: null or the caller's string.
         name: unsafe { text(name) }.unwrap_or("uct_mem_alloc"),
     };
     match mem::allocate(&request, methods, domains) {
         Ok(block) => {
-            let newest = args.mask() & UCT_MEM_ALLOC_PARAM_FIELD_SYS_DEVICE as u64 != 0;
-            // SAFETY: the bit is known only to callers whose struct has the newest size.
-            unsafe { put(mem, &block, newest) };
+            // SAFETY: the device is known only to callers whose struct has the newest size.
+            unsafe { put(mem, &block, args.sys_device()) };
             UCS_OK
         }
         Err(e) => e.code(),
@@ -196,13 +199,14 @@ pub unsafe extern "C" fn uct_iface_mem_alloc(
         length,
         flags,
         kind: UCS_MEMORY_TYPE_HOST,
+        device: UCS_SYS_DEVICE_ID_UNKNOWN,
         // SAFETY: null or the caller's string.
         name: unsafe { text(name) }.unwrap_or("uct_iface_mem_alloc"),
     };
     match allocate_registered(base.md(), &base.alloc_methods(), &request) {
         Ok(block) => {
             // SAFETY: the caller's out parameter; its size is not known to be the newest.
-            unsafe { put(mem, &block, false) };
+            unsafe { put(mem, &block, None) };
             UCS_OK
         }
         Err(e) => e.code(),

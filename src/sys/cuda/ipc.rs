@@ -231,11 +231,7 @@ impl Driver {
         }
         imported.address = address as usize;
         match imported.way {
-            Way::Mapped => {
-                let access = self.access()?;
-                // Of what was mapped above, one place.
-                call!(unsafe self, cuMemSetAccess(address, length, &access, 1))?;
-            }
+            Way::Mapped => self.allow(address, length)?,
             Way::Opened | Way::Pooled(_) => {
                 let length = &mut imported.length;
                 // A writable result.
@@ -245,11 +241,20 @@ impl Driver {
         Ok(imported)
     }
 
-    /// Maps an allocation at an address of its own.
+    /// Maps an allocation of another process at an address of its own.
     fn map(self, shared: &Shareable<OwnedFd>, length: usize) -> Result<CUdeviceptr, DriverError> {
         let ((handle, kind), mut allocation) = (shared.raw(), 0);
         // A writable result, and a handle of the kind.
         call!(unsafe self, cuMemImportFromShareableHandle(&mut allocation, handle, kind))?;
+        self.map_allocation(allocation, length)
+    }
+
+    /// Maps an allocation that is held at an address of its own. It is held no longer; what is mapped stays.
+    pub(super) fn map_allocation(
+        self,
+        allocation: CUmemGenericAllocationHandle,
+        length: usize,
+    ) -> Result<CUdeviceptr, DriverError> {
         let mut address = 0;
         // A writable result.
         let reserved = call!(unsafe self, cuMemAddressReserve(&mut address, length, 0, 0, 0));
@@ -262,9 +267,24 @@ impl Driver {
             }
             mapped
         });
-        // Imported above, once. What is mapped stays.
+        // Held by the caller, once.
         let _ = call!(unsafe self, cuMemRelease(allocation));
         mapped.map(|()| address)
+    }
+
+    /// Ends what `map_allocation` began.
+    pub(super) fn unmap(self, address: CUdeviceptr, length: usize) -> Result<(), DriverError> {
+        // Mapped there, by the caller's word.
+        let unmapped = call!(unsafe self, cuMemUnmap(address, length));
+        // Nothing is mapped there any more.
+        unmapped.and(call!(unsafe self, cuMemAddressFree(address, length)))
+    }
+
+    /// Gives the device of the context that is current access to what was mapped.
+    pub(super) fn allow(self, address: CUdeviceptr, length: usize) -> Result<(), DriverError> {
+        let access = self.access()?;
+        // What was mapped, one place.
+        call!(unsafe self, cuMemSetAccess(address, length, &access, 1))
     }
 
     /// Access for the device of the context that is current.
@@ -321,9 +341,7 @@ impl Drop for Imported {
                 let _ = call!(unsafe driver, cuIpcCloseMemHandle(address));
             }
             Way::Mapped if address != 0 => {
-                let _ = call!(unsafe driver, cuMemUnmap(address, length));
-                // Nothing is mapped there any more.
-                let _ = call!(unsafe driver, cuMemAddressFree(address, length));
+                let _ = driver.unmap(address, length);
             }
             Way::Pooled(pool) => {
                 if address != 0 {

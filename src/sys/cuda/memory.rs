@@ -38,6 +38,8 @@ impl Allocation {
 pub enum Allocate {
     Device,
     Managed,
+    /// Of a device, such as other nodes of an NVLink fabric may open: whole steps of the driver's.
+    Fabric,
 }
 
 impl Driver {
@@ -175,24 +177,42 @@ impl Driver {
         Ok(true)
     }
 
-    /// Allocates in the current context. Where there is none, in the first device's primary context, if `primary` allows
-    /// that; else the driver says that there is none.
+    /// Allocates in the current context, or in the primary one of a device. Where neither is given, in a primary context that is in
+    /// use, else in that of the first device, if `primary` allows to bring one to life; else the driver says that there is none.
     pub fn allocate(
         self,
         kind: Allocate,
         length: usize,
+        device: Option<c_int>,
         primary: bool,
     ) -> Result<Block, DriverError> {
-        let (context, retained) = match self.current_context()? {
-            None if primary => {
-                let (context, device) = self.retain_primary_context(0)?;
+        let current = match device {
+            Some(_) => None,
+            None => self.current_context()?,
+        };
+        let is_used = |ordinal: &c_int| self.uses_primary_context(*ordinal) == Ok(true);
+        let used = match device {
+            _ if current.is_some() => None,
+            Some(device) => Some(device).filter(|device| primary || is_used(device)),
+            None => self.ordinals().find(is_used).or(primary.then_some(0)),
+        };
+        let (context, retained) = match used {
+            Some(device) => {
+                let (context, device) = self.retain_primary_context(device)?;
                 (Some(context), Some(device))
             }
-            current => (current, None),
+            None => {
+                if device.is_some() {
+                    self.check("cuDevicePrimaryCtxGetState", CUDA_ERROR_INVALID_CONTEXT)?;
+                }
+                (current, None)
+            }
         };
         let mut block = Block {
             driver: self,
             address: 0,
+            length,
+            is_mapped: false,
             context,
             retained,
         };
@@ -204,6 +224,11 @@ impl Driver {
                 // As above.
                 Allocate::Managed => {
                     call!(unsafe self, cuMemAllocManaged(at, length, CU_MEM_ATTACH_GLOBAL))
+                }
+                Allocate::Fabric => {
+                    (block.address, block.length) = self.create_for_fabric(length)?;
+                    block.is_mapped = true;
+                    Ok(())
                 }
             }
         });
@@ -217,12 +242,58 @@ impl Driver {
         }
     }
 
+    /// Creates memory of the current context's device and maps it; returns its address and its bytes.
+    fn create_for_fabric(self, length: usize) -> Result<(CUdeviceptr, usize), DriverError> {
+        let mut device = 0;
+        // A writable result.
+        call!(unsafe self, cuCtxGetDevice(&mut device))?;
+        let has = |attribute| self.attribute(device, attribute).map(|has| has != 0);
+        if !has(CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED)? {
+            self.check("cuMemCreate", CUDA_ERROR_NOT_SUPPORTED)?;
+        }
+        let by_adapters = has(CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED)?;
+        let wanted = CUmemAllocationProp {
+            kind: CU_MEM_ALLOCATION_TYPE_PINNED,
+            handle_types: CU_MEM_HANDLE_TYPE_FABRIC,
+            location: CUmemLocation {
+                kind: CU_MEM_LOCATION_TYPE_DEVICE,
+                id: device,
+            },
+            windows: core::ptr::null_mut(),
+            compression: 0,
+            for_rdma: by_adapters.into(),
+            usage: 0,
+            reserved: [0; 4],
+        };
+        let (mut step, mut allocation) = (0, 0);
+        // A writable result.
+        call!(unsafe self,
+            cuMemGetAllocationGranularity(&mut step, &wanted, CU_MEM_ALLOC_GRANULARITY_MINIMUM)
+        )?;
+        let whole = length.max(1).checked_next_multiple_of(step.max(1));
+        // Which no device has.
+        let whole = whole.unwrap_or(usize::MAX);
+        // A writable result.
+        call!(unsafe self, cuMemCreate(&mut allocation, whole, &wanted, 0))?;
+        let address = self.map_allocation(allocation, whole)?;
+        match self.allow(address, whole) {
+            Ok(()) => Ok((address, whole)),
+            Err(e) => {
+                // What matters is why it cannot be used.
+                let _ = self.unmap(address, whole);
+                Err(e)
+            }
+        }
+    }
+
     /// Allocates memory of a device in a context.
     pub fn allocate_in(self, context: Context, length: usize) -> Result<Block, DriverError> {
         let _entered = self.enter(context)?;
         let mut block = Block {
             driver: self,
             address: 0,
+            length,
+            is_mapped: false,
             context: Some(context),
             retained: None,
         };
@@ -257,6 +328,9 @@ impl Driver {
 pub struct Block {
     driver: Driver,
     address: CUdeviceptr,
+    length: usize,
+    /// It was created and mapped in steps.
+    is_mapped: bool,
     /// In which it was allocated; `None` where none was current.
     context: Option<Context>,
     /// The device whose primary context is kept for it.
@@ -266,6 +340,11 @@ pub struct Block {
 impl Block {
     pub fn address(&self) -> usize {
         self.address as usize
+    }
+
+    /// Its bytes: as many as were wanted, or more.
+    pub fn length(&self) -> usize {
+        self.length
     }
 
     fn enter(&self) -> Result<Option<Entered>, DriverError> {
@@ -279,6 +358,9 @@ impl Block {
     /// Gives the memory back.
     pub fn free(self) -> Result<(), DriverError> {
         let freed = self.enter().and_then(|_entered| {
+            if self.is_mapped {
+                return self.driver.unmap(self.address, self.length);
+            }
             // Of the driver, once: this owns it.
             call!(unsafe self.driver, cuMemFree_v2(self.address))
         });

@@ -45,6 +45,8 @@ functions! {
     cuMemRetainAllocationHandle: fn(*mut CUmemGenericAllocationHandle, *mut c_void) -> CUresult,
     cuMemExportToShareableHandle: fn(*mut c_void, CUmemGenericAllocationHandle, CUmemAllocationHandleType, u64) -> CUresult,
     cuMemImportFromShareableHandle: fn(*mut CUmemGenericAllocationHandle, *mut c_void, CUmemAllocationHandleType) -> CUresult,
+    cuMemGetAllocationGranularity: fn(*mut usize, *const CUmemAllocationProp, CUmemAllocationGranularity_flags) -> CUresult,
+    cuMemCreate: fn(*mut CUmemGenericAllocationHandle, usize, *const CUmemAllocationProp, u64) -> CUresult,
     cuMemRelease: fn(CUmemGenericAllocationHandle) -> CUresult,
     cuMemAddressReserve: fn(*mut CUdeviceptr, usize, usize, CUdeviceptr, u64) -> CUresult,
     cuMemAddressFree: fn(CUdeviceptr, usize) -> CUresult,

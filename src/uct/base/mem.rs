@@ -1,5 +1,6 @@
 //! Allocation of memory by methods (`UCT_ALLOC_METHOD_*`), first that works.
 
+use super::copy::Room;
 use super::md::MdHandle;
 use crate::c::*;
 use crate::sys::mem::{self, MapOptions};
@@ -7,6 +8,7 @@ use crate::ucs::{Result, Status};
 use crate::uct::api::Alloc;
 use crate::{ucs_debug, ucs_error};
 use core::ffi::c_void;
+use core::ops::Range;
 
 /// The parameters of an allocation.
 pub struct Request<'a> {
@@ -17,6 +19,8 @@ pub struct Request<'a> {
     pub flags: u32,
     /// `UCS_MEMORY_TYPE_*`. Memory of devices comes from memory domains alone.
     pub kind: ucs_memory_type_t,
+    /// On which device, if it matters: `UCS_SYS_DEVICE_ID_UNKNOWN` for any.
+    pub device: ucs_sys_device_t,
     pub name: &'a str,
 }
 
@@ -32,12 +36,24 @@ pub struct Block {
     pub memh: uct_mem_h,
 }
 
+impl Block {
+    /// Some bytes of memory of the host that was allocated here; `None` where it is no such, or has them not.
+    pub fn part(&self, range: Range<usize>) -> Option<Room<'_>> {
+        if self.kind != UCS_MEMORY_TYPE_HOST || range.start > range.end || range.end > self.length {
+            return None;
+        }
+        let at = self.address.cast::<u8>().wrapping_add(range.start);
+        // SAFETY: inside the allocation, which lives as long as this.
+        Some(unsafe { Room::new(at, range.len()) })
+    }
+}
+
 /// Heap blocks are aligned to a cache line.
 const HEAP_ALIGN: usize = 64;
 /// The huge page size of x86-64 and aarch64 with 4 KiB pages.
 const HUGE_PAGE: usize = 2 << 20;
 
-/// Allocates by the first of `methods` that works. `NO_MEMORY` when none does.
+/// Allocates by the first of `methods` that works. When none does, what the domain says of memory of devices, else `NO_MEMORY`.
 pub fn allocate(request: &Request<'_>, methods: &[u32], mds: &[uct_md_h]) -> Result<Block> {
     let fixed = request.flags & UCT_MD_MEM_FLAG_FIXED != 0;
     if request.length == 0 {
@@ -59,6 +75,7 @@ pub fn allocate(request: &Request<'_>, methods: &[u32], mds: &[uct_md_h]) -> Res
         return Err(Status::NO_MEMORY);
     }
     let is_host = request.kind == UCS_MEMORY_TYPE_HOST;
+    let mut last = Status::NO_MEMORY;
     for &method in methods {
         let got = match method {
             UCT_ALLOC_METHOD_MD => by_md(request, mds),
@@ -75,11 +92,14 @@ pub fn allocate(request: &Request<'_>, methods: &[u32], mds: &[uct_md_h]) -> Res
         };
         match got {
             Ok(block) => return Ok(block),
-            Err(e) => ucs_debug!(
-                "allocation method {method} for {} bytes of {}: {e}",
-                request.length,
-                request.name
-            ),
+            Err(e) => {
+                ucs_debug!(
+                    "allocation method {method} for {} bytes of {}: {e}",
+                    request.length,
+                    request.name
+                );
+                last = e;
+            }
         }
     }
     ucs_debug!(
@@ -87,10 +107,11 @@ pub fn allocate(request: &Request<'_>, methods: &[u32], mds: &[uct_md_h]) -> Res
         request.length,
         request.name
     );
-    Err(Status::NO_MEMORY)
+    Err(if is_host { Status::NO_MEMORY } else { last })
 }
 
 fn by_md(request: &Request<'_>, mds: &[uct_md_h]) -> Result<Block> {
+    let mut last = Status::NO_MEMORY;
     for &h in mds {
         // SAFETY: open domains of the caller, or null.
         let Some(md) = (unsafe { MdHandle::from_c(h) }) else {
@@ -110,6 +131,7 @@ fn by_md(request: &Request<'_>, mds: &[uct_md_h]) -> Result<Block> {
             length: request.length,
             flags: request.flags,
             kind: request.kind,
+            device: request.device,
             name: request.name,
         };
         match md.md.mem_alloc(&mut alloc) {
@@ -123,10 +145,13 @@ fn by_md(request: &Request<'_>, mds: &[uct_md_h]) -> Result<Block> {
                     memh,
                 });
             }
-            Err(e) => ucs_debug!("{}: allocating {} bytes: {e}", md.name, request.length),
+            Err(e) => {
+                ucs_debug!("{}: allocating {} bytes: {e}", md.name, request.length);
+                last = e;
+            }
         }
     }
-    Err(Status::NO_MEMORY)
+    Err(last)
 }
 
 fn plain(address: *mut c_void, length: usize, method: uct_alloc_method_t) -> Block {

@@ -44,13 +44,12 @@ pub static MD: Table = Table {
             doc: "Where managed memory is taken to be: at the processor, or at its device.",
             kind: Kind::Enum(PLACES),
         },
-        Row::without_effect(
-            "ENABLE_FABRIC",
-            "try",
-            &Kind::Ternary,
-            "Whether memory is allocated so that other nodes of an NVLink fabric reach it.",
-            "memory is allocated by cuMemAlloc()",
-        ),
+        Row {
+            name: "ENABLE_FABRIC",
+            default: "try",
+            doc: "Whether device memory is allocated such that other nodes of an NVLink fabric may open it; try: where the driver has it.",
+            kind: Kind::Ternary,
+        },
         Row {
             name: "ASYNC_MEM_TYPE",
             default: "cuda-managed",

@@ -52,6 +52,16 @@ fn system_device(driver: Driver, ordinal: i32) -> ucs_sys_device_t {
     number
 }
 
+/// The ordinal number of a device that the rest of the library numbers so; `None` for what is no device of the driver's.
+pub fn ordinal_of(driver: Driver, device: ucs_sys_device_t) -> Option<i32> {
+    // Behind the last device there is an error.
+    let known = (0..).take_while(|ordinal| driver.pci_address(*ordinal).is_ok());
+    let mut known = known.map(|ordinal| (ordinal, system_device(driver, ordinal)));
+    known
+        .find(|(_, number)| *number == device)
+        .map(|(ordinal, _)| ordinal)
+}
+
 /// The device of the context that is current, which stands for all in lists of resources.
 pub fn current_device(driver: Driver) -> ucs_sys_device_t {
     let current = driver.current_device();

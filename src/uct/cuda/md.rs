@@ -5,7 +5,7 @@ use super::config;
 use super::copier::Copier;
 use super::driver;
 use super::iface::{self, CudaIface};
-use super::known::{Detector, current_device};
+use super::known::{Detector, current_device, ordinal_of};
 use crate::c::*;
 use crate::sys::cuda::{Allocate, Block, Context, Driver};
 use crate::ucs::config::{Config, Table, Ternary, var};
@@ -35,6 +35,8 @@ pub struct CudaMd {
     detector: Detector,
     copier: Arc<Copier>,
     primary: bool,
+    /// Whether device memory is allocated for other nodes of a fabric.
+    fabric: Ternary,
 }
 
 /// What a memory handle points to.
@@ -90,6 +92,7 @@ impl Component for CudaComponent {
             detector,
             copier: Arc::new(Copier::new(driver, bandwidths)),
             primary: config.bool(var!(config::MD, "RETAIN_PRIMARY_CTX")),
+            fabric: config.ternary(var!(config::MD, "ENABLE_FABRIC")),
         }))
     }
 
@@ -179,18 +182,44 @@ impl Md for CudaMd {
         if alloc.flags & UCT_MD_MEM_FLAG_FIXED != 0 {
             return Err(Status::UNSUPPORTED);
         }
-        let block = self
-            .driver
-            .allocate(kind, alloc.length, self.primary)
-            .map_err(|e| {
+        let device = match alloc.device {
+            UCS_SYS_DEVICE_ID_UNKNOWN => None,
+            device => Some(ordinal_of(self.driver, device).ok_or_else(|| {
                 ucs_error!(
-                    "{NAME}: {} bytes of device memory for {}: {e}; a thread needs a context (cudaSetDevice()), or UCX_CUDA_COPY_RETAIN_PRIMARY_CTX=y",
-                    alloc.length,
+                    "{NAME}: memory for {} on device {device}, which is none of NVIDIA's",
                     alloc.name
                 );
-                Status::from(e)
-            })?;
+                Status::NO_DEVICE
+            })?),
+        };
+        let allocate = |kind| {
+            self.driver
+                .allocate(kind, alloc.length, device, self.primary)
+        };
+        let allocated = match kind {
+            Allocate::Device if self.fabric != Ternary::No => match allocate(Allocate::Fabric) {
+                Err(e) if self.fabric != Ternary::Yes => {
+                    ucs_debug!("{NAME}: no memory for other nodes of a fabric: {e}");
+                    allocate(kind)
+                }
+                result => result,
+            },
+            _ => allocate(kind),
+        };
+        let block = allocated.map_err(|e| {
+            ucs_error!(
+                "{NAME}: {} bytes of device memory for {}: {e}; a thread needs a context (cudaSetDevice()), or UCX_CUDA_COPY_RETAIN_PRIMARY_CTX=y",
+                alloc.length,
+                alloc.name
+            );
+            match self.fabric {
+                // As upstream, whatever the driver says.
+                Ternary::Yes if kind == Allocate::Device => Status::NO_MEMORY,
+                _ => Status::from(e),
+            }
+        })?;
         alloc.address = core::ptr::with_exposed_provenance_mut(block.address());
+        alloc.length = block.length();
         Ok(Handle::Allocated(block))
     }
 
