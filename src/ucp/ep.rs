@@ -48,6 +48,7 @@ use super::counters::Sent;
 use super::op::Op;
 use super::request::Req;
 use super::rkey::KeyCache;
+use super::staging::Staging;
 use super::worker_core::{Core, MAX_HEADERS, WorkerRef};
 use crate::c::*;
 use crate::ucs::{Result, Status};
@@ -261,6 +262,10 @@ pub struct Ep {
     pub peer_handles_errors: Cell<bool>,
     /// Number of zero-copy messages that the transport reads from user buffers.
     in_place: Cell<usize>,
+    /// Memory that the peer maps, for messages from memory of devices.
+    pub staging: Staging,
+    /// The request whose staged fragments were sent last.
+    pub staged_send: Cell<RequestId>,
     /// Requests that wait for a reply of the peer.
     pub outstanding: Outstanding,
     /// Flushes that wait for outstanding requests.
@@ -329,6 +334,8 @@ impl Ep {
             wireup_sent: Cell::new(false),
             peer_handles_errors: Cell::new(false),
             in_place: Cell::new(0),
+            staging: Staging::default(),
+            staged_send: Cell::default(),
             outstanding: Outstanding::default(),
             flushes: RefCell::new(VecDeque::new()),
             sent: Sent::default(),

@@ -7,7 +7,7 @@
 //! measured choice between get and fragments, `rts`: a message that
 //! waits at its sender. `tag`, `am`, `stream`, `rma`: the kinds of messages; `atomic`: atomics on a word. `mem`: memory
 //! for remote access, `reg`: what memory domains know, `reg_cache`: what they keep of it for the next transfer,
-//! `regions`: the table of exported regions, `rkey`: keys of peers. `dt`: datatypes. `device_memory`: memory types. `wireup`: connecting endpoints;
+//! `regions`: the table of exported regions, `rkey`: keys of peers. `dt`: datatypes. `device_memory`: memory types, `staging`: memory through which messages of such types go to peers that map it. `wireup`: connecting endpoints;
 //! `claims`: which addresses are proven; `cm_connection`: connections between clients and servers. `idle`: idle
 //! interfaces. `feature`: what a program asked for. `spin`: yielding in callers that spin. `unexpected`: accounting of unexpected messages, receive pause.
 //! `after_fork`: objects of the parent in a child of fork(). `counters`: what was sent, received and waited for; `inspect`: the
@@ -54,6 +54,7 @@ pub mod rndv_state;
 pub mod rndv_tuner;
 pub mod rts;
 pub mod spin;
+pub mod staging;
 pub mod stream;
 pub mod tag;
 pub mod timer;

@@ -16,6 +16,7 @@ use crate::ucp::request::Req;
 use crate::ucp::rkey::RemoteKey;
 use crate::ucp::rndv_state::{ReceiverState, SenderState};
 use crate::ucp::rndv_tuner::TimedTransfer;
+use crate::ucp::staging;
 use crate::ucs::tag_match::EntryId;
 use crate::ucs::{Result, Status};
 use crate::uct::base::copy::Payload;
@@ -277,6 +278,8 @@ pub struct RndvMemory {
     pub offered: Option<Window>,
     /// The data, registered for a put.
     pub registration: Option<Registration>,
+    /// A copy of the data in memory that the receiver maps.
+    pub staged: Option<staging::Part>,
 }
 
 /// How far a message is.

@@ -3,6 +3,7 @@
 
 use crate::c::*;
 use crate::ucp::config::TABLE;
+use crate::ucp::staging;
 use crate::ucs::config::{AUTO, AUTO_F64, Bytes, Config, Var, var};
 
 /// The rendezvous schemes that `UCX_RNDV_SCHEME` allows. Fragments are always possible.
@@ -76,6 +77,8 @@ pub struct Thresholds {
     pub rndv_scattered: usize,
     /// Rendezvous of memory of devices that these or RDMA devices copy between both ends.
     pub rndv_device: usize,
+    /// Rendezvous of memory that a device copies to where the receiver maps it.
+    pub rndv_staged: usize,
     /// Zero-copy, if the transport supports it.
     pub zcopy: usize,
     /// Buffered copy instead of short.
@@ -120,6 +123,7 @@ impl Thresholds {
         rndv_mapped: usize::MAX,
         rndv_scattered: usize::MAX,
         rndv_device: usize::MAX,
+        rndv_staged: usize::MAX,
         zcopy: usize::MAX,
         buffered: usize::MAX,
         no_fragments: false,
@@ -147,6 +151,11 @@ impl Thresholds {
             rndv_mapped: mapped.min(rndv),
             rndv_scattered: match configured {
                 AUTO => EAGER_MAX,
+                bytes => bytes,
+            },
+            // It costs a copy less than an eager message.
+            rndv_staged: match configured {
+                AUTO => staging::SHORTEST,
                 bytes => bytes,
             },
             // An eager message is copied by a device at either end, of which each copy takes as long as the only one of a

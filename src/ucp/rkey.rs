@@ -9,9 +9,11 @@ use crate::ucs::mpool::{Pool, Pooled};
 use crate::ucs::{Result, Status};
 use crate::uct::base::copy::{Payload, Room};
 use crate::uct::base::md::RkeyHandle;
+use crate::uct::base::memory_copier::{MemoryCopier, Pinned};
 use crate::uct::local::ProcessId;
 use crate::wire::rkey::{MdKey, MdKeyList, READ, Rkey, WRITE};
 use crate::{ucs_debug, ucs_error};
+use core::cell::OnceCell;
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 
@@ -184,6 +186,8 @@ type DomainKeys = Box<[(u8, Mapping)]>;
 pub struct RemoteKey {
     pub info: Rkey,
     pub access: Access,
+    /// Devices copy from the mapped memory without a detour, if they can.
+    pinned: OnceCell<Option<Box<dyn Pinned>>>,
     /// Keeps the memory mapped.
     _mapping: Option<Mapping>,
     /// For the rails of an endpoint, where the peer has sent the keys of several domains.
@@ -203,6 +207,7 @@ impl RemoteKey {
         RemoteKey {
             info,
             access,
+            pinned: OnceCell::new(),
             _mapping: mapping,
             by_domain: DomainKeys::default(),
         }
@@ -220,6 +225,15 @@ impl RemoteKey {
             .iter()
             .find(|(domain, _)| *domain == theirs)?;
         Some(key.rkey())
+    }
+
+    /// Has the memory pinned for copies by devices, if it is mapped here; once.
+    pub fn pin(&self, copier: &dyn MemoryCopier) {
+        self.pinned.get_or_init(|| {
+            let length = usize::try_from(self.info.length).ok()?;
+            let at = self.mapped(self.info.address, length, READ)?;
+            copier.pin((at, length))
+        });
     }
 
     /// `length` bytes at `address` for reading, if they are mapped here and the key permits that.

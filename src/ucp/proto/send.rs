@@ -231,6 +231,13 @@ pub fn plan(ep: &Ep, kind: &MessageKind, data: &Data, policy: RndvPolicy) -> Sta
         RndvPolicy::Never | RndvPolicy::Mapped => usize::MAX,
         RndvPolicy::Always => 0,
         _ if !contiguous && is_moved_by_devices(ep, data) => lane.thresholds.rndv_device,
+        RndvPolicy::ByLength
+            if !contiguous
+                && matches!(kind, MessageKind::Tag { .. } | MessageKind::TagSync { .. })
+                && rndv::mapped::is_stageable(ep, data) =>
+        {
+            lane.thresholds.rndv_staged
+        }
         _ if !contiguous => lane.thresholds.rndv_scattered,
         RndvPolicy::ByLength => lane.thresholds.rndv,
         RndvPolicy::LongOnly => lane.thresholds.rndv_fast,

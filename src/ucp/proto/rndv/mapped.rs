@@ -2,13 +2,15 @@
 //!
 //! Messages are copied whole, and streams in parts.
 
+use crate::c::UCS_MEMORY_TYPE_HOST;
 use crate::ucp::dt::Data;
-use crate::ucp::ep::Ep;
+use crate::ucp::ep::{Capability, Ep};
 use crate::ucp::op::{Op, Stage};
 use crate::ucp::proto::revocation::MappedEpoch;
 use crate::ucp::rkey::RemoteKey;
 use crate::ucp::rndv_state::SenderState;
 use crate::ucp::rts::Rts;
+use crate::ucp::staging::{self, Part};
 use crate::ucp::worker_core::Core;
 use crate::ucs::Result;
 use crate::uct::base::copy::{Payload, Room};
@@ -83,6 +85,14 @@ fn copy_from_region(
         _ => None,
     };
     let address = message.address.checked_add(part.start as u64)?;
+    let context = ep.worker().context();
+    if let Some(copier) = context.device_memory.copier(to.memory_type())
+        && part.len() >= staging::SHORTEST
+        && key.info.context != context.id
+    {
+        // Devices copy from it without a detour.
+        key.pin(&**copier);
+    }
     let copy = |from: Payload<'_>| to.unpack(at, from);
     let result = read_mapped(ep, &key, to, address, part.len(), copy)?;
     Some(match guard {
@@ -174,6 +184,16 @@ pub fn is_mappable_elsewhere(ep: &Ep, data: &Data) -> bool {
         && is_mappable(ep, data)
 }
 
+/// Whether a device may copy the data to memory that the peer maps. Not where devices copy between both processes: the
+/// receiver may ask for that.
+pub fn is_stageable(ep: &Ep, data: &Data) -> bool {
+    data.memory_type() != UCS_MEMORY_TYPE_HOST
+        && ep.staging.serves(data.len())
+        && ep.worker().proto().rules.maps
+        && shares_memory(ep)
+        && ep.lane_with(Capability::DeviceCopy).is_none()
+}
+
 /// The access to the data that an RTS offers.
 #[derive(Default)]
 pub struct Offer<'a> {
@@ -226,6 +246,40 @@ pub fn offer<'a>(ep: &'a Ep, data: &Data) -> Offer<'a> {
         },
         None => Offer::default(),
     }
+}
+
+/// Has a device copy data that processors cannot access to memory that the peer maps, and offers them there. `None` where there is
+/// no such memory.
+pub fn offer_staged<'a>(
+    ep: &'a Ep,
+    data: &Data,
+    staged: &mut Option<Part>,
+) -> Result<Option<Offer<'a>>> {
+    let worker = ep.worker();
+    let (guard, epoch_key) = if ep.may_revoke() {
+        match worker.proto().revocation.current(worker.context()) {
+            Some((guard, key)) if !key.is_empty() => (Some(guard), key),
+            _ => return Ok(None),
+        }
+    } else {
+        (None, &[][..])
+    };
+    if staged.is_none() {
+        let Some(mut part) = ep.staging.take(worker.context(), data.len()) else {
+            return Ok(None);
+        };
+        let Some(room) = part.room() else {
+            return Ok(None);
+        };
+        data.copy_out(room)?;
+        *staged = Some(part);
+    }
+    Ok(staged.as_ref().map(|part| Offer {
+        address: part.address(),
+        key: Some(part.key()),
+        guard,
+        epoch_key,
+    }))
 }
 
 /// Caches the key of an RTS. Returns its region, 0 for none.

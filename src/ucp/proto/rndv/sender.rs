@@ -30,6 +30,7 @@ use crate::c::{
     UCP_MEM_MAP_PROT_REMOTE_READ, UCS_MEMORY_TYPE_HOST, UCT_MD_MEM_ACCESS_LOCAL_READ,
     ucs_memory_type_t,
 };
+use crate::ucp::dt::Data;
 use crate::ucp::ep::{Capability, DevicePart, Ep, Lane, Part, Task, TaskStep};
 use crate::ucp::mem::Window;
 use crate::ucp::op::{Op, RndvMemory, SendOp, Stage};
@@ -98,6 +99,9 @@ pub fn step(ep: &Ep, req: Req, send: &mut SendOp, state: SenderState) -> Result<
             offset,
             length,
         } => {
+            if !is_its_turn(ep, req, send) {
+                return Ok(TaskStep::More);
+            }
             let mut sent = offset;
             let mut end = Ok(TaskStep::More);
             for _ in 0..FRAGMENTS_PER_TURN {
@@ -123,6 +127,33 @@ pub fn step(ep: &Ep, req: Req, send: &mut SendOp, state: SenderState) -> Result<
     }
 }
 
+/// Whether fragments of a message may be sent: of those that are staged, an endpoint sends one at a time. Each holds several
+/// buffers of pinned memory, of which few are kept, and to pin one takes as long as to send many fragments.
+fn is_its_turn(ep: &Ep, req: Req, send: &SendOp) -> bool {
+    if send.data.memory_type() == UCS_MEMORY_TYPE_HOST {
+        return true;
+    }
+    let before = ep.staged_send.get();
+    if before != req.id() && sends_data(ep, before) {
+        return false;
+    }
+    ep.staged_send.set(req.id());
+    true
+}
+
+/// Whether a request of the endpoint has fragments to send.
+fn sends_data(ep: &Ep, id: RequestId) -> bool {
+    let is_sending = |op: &mut Op| match op {
+        Op::Send(send) => {
+            core::ptr::eq(&raw const *send.ep, ep)
+                && matches!(send.stage, Stage::Rndv(SenderState::Data { .. }))
+        }
+        _ => false,
+    };
+    let req = ep.worker().requests().named(id);
+    req.is_some_and(|req| req.with_op(is_sending))
+}
+
 /// Sends the RTS of a message.
 fn send_rts(ep: &Ep, req: Req, send: &mut SendOp) -> Result<()> {
     if ep.is_upstream() {
@@ -135,8 +166,8 @@ fn send_rts(ep: &Ep, req: Req, send: &mut SendOp) -> Result<()> {
     {
         offer_to_rdma(ep, send, (at, UCS_MEMORY_TYPE_HOST), &mut offer);
     }
-    if let Some((at, kind)) = send.data.device_block() {
-        offer_device_memory(ep, send, (at, kind), &mut offer);
+    if let Data::Opaque { .. } = send.data {
+        offer_opaque(ep, send, &mut offer)?;
     }
     let plain = RtsHdr::LEN + send.kind.header_len();
     let room = ep.lane().max_bcopy;
@@ -167,6 +198,20 @@ fn send_rts(ep: &Ep, req: Req, send: &mut SendOp) -> Result<()> {
             });
         })
         .map(drop)
+}
+
+/// Offers data that have no address for processors, if they are in memory of a device.
+fn offer_opaque<'a>(ep: &'a Ep, send: &mut SendOp, offer: &mut Offer<'a>) -> Result<()> {
+    if let Some((at, kind)) = send.data.device_block() {
+        offer_device_memory(ep, send, (at, kind), offer);
+    }
+    if offer.key.is_none() && mapped::is_stageable(ep, &send.data) {
+        let memory = send.memory.get_or_insert_default();
+        if let Some(staged) = mapped::offer_staged(ep, &send.data, &mut memory.staged)? {
+            *offer = staged;
+        }
+    }
+    Ok(())
 }
 
 /// Adds the keys by which the receiver's RDMA device reads the data, if there is such a device.

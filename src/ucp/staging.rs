@@ -1,0 +1,180 @@
+//! Memory of an endpoint that its peer maps, for messages from memory that processors cannot access: a device copies a
+//! message there, and the peer copies it from there, to memory of a device of its own without a processor.
+#![forbid(unsafe_code)]
+
+use super::context::Context;
+use super::mem::Window;
+use crate::uct::base::copy::Room;
+use core::cell::{Cell, RefCell};
+use core::iter;
+use core::ops::Range;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Bytes of an area, which is pinned as a whole at both ends.
+const AREA: usize = 8 << 20;
+/// Most areas of an endpoint.
+const MOST: usize = 4;
+/// Parts begin at multiples of this.
+const STEP: usize = 4096;
+
+/// From this length on devices copy faster from and to pinned memory.
+pub const SHORTEST: usize = 16 << 10;
+/// Of longer messages the transport sends what has been copied while the device copies the rest.
+pub const LONGEST: usize = 1 << 20;
+
+/// The areas of an endpoint, made when they are needed.
+#[derive(Default)]
+pub struct Staging {
+    areas: RefCell<Vec<Rc<Area>>>,
+    /// There is no memory that peers map.
+    is_refused: Cell<bool>,
+}
+
+struct Area {
+    window: Window,
+    key: Arc<[u8]>,
+    /// In order; no two touch.
+    free: RefCell<Vec<Range<usize>>>,
+}
+
+/// A part of an area, given back when it is dropped.
+pub struct Part {
+    area: Rc<Area>,
+    range: Range<usize>,
+}
+
+impl Staging {
+    /// Whether a message of this length may find room.
+    pub fn serves(&self, length: usize) -> bool {
+        (SHORTEST..=LONGEST).contains(&length) && !self.is_refused.get()
+    }
+
+    /// Room for so many bytes; `None` where there is none.
+    pub fn take(&self, context: &Context, length: usize) -> Option<Part> {
+        if !self.serves(length) {
+            return None;
+        }
+        let mut areas = self.areas.borrow_mut();
+        let found = areas.iter().find_map(|area| Area::take(area, length));
+        if found.is_some() || areas.len() == MOST {
+            return found;
+        }
+        let Some(area) = Area::open(context) else {
+            // Some areas do as well.
+            self.is_refused.set(areas.is_empty());
+            return None;
+        };
+        let area = Rc::new(area);
+        areas.push(Rc::clone(&area));
+        Area::take(&area, length)
+    }
+}
+
+impl Area {
+    fn open(context: &Context) -> Option<Area> {
+        let window = Window::for_copies(context, AREA).ok()?;
+        Some(Area {
+            key: window.key.as_slice().into(),
+            window,
+            free: RefCell::new(iter::once(0..AREA).collect()),
+        })
+    }
+
+    fn take(area: &Rc<Area>, length: usize) -> Option<Part> {
+        let start = take(&mut area.free.borrow_mut(), length.next_multiple_of(STEP))?;
+        Some(Part {
+            area: Rc::clone(area),
+            range: start..start + length,
+        })
+    }
+}
+
+/// Takes bytes from the first range that has so many; returns where they begin.
+fn take(free: &mut Vec<Range<usize>>, length: usize) -> Option<usize> {
+    let at = free.iter().position(|range| range.len() >= length)?;
+    let start = free[at].start;
+    free[at].start += length;
+    if free[at].is_empty() {
+        free.remove(at);
+    }
+    Some(start)
+}
+
+/// Gives a range back.
+fn put(free: &mut Vec<Range<usize>>, mut range: Range<usize>) {
+    let mut at = free.partition_point(|other| other.start < range.start);
+    if free.get(at).is_some_and(|next| next.start == range.end) {
+        range.end = free.remove(at).end;
+    }
+    if at > 0 && free[at - 1].end == range.start {
+        at -= 1;
+        range.start = free.remove(at).start;
+    }
+    free.insert(at, range);
+}
+
+impl Part {
+    /// Its address for the peer.
+    pub fn address(&self) -> u64 {
+        self.area.window.address() as u64 + self.range.start as u64
+    }
+
+    /// The key of the area, of which the peer maps all.
+    pub fn key(&self) -> Arc<[u8]> {
+        Arc::clone(&self.area.key)
+    }
+
+    /// Its memory, for the copy of the message.
+    pub fn room(&mut self) -> Option<Room<'_>> {
+        self.area.window.part(self.range.clone())
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        let end = self.range.end.next_multiple_of(STEP);
+        put(&mut self.area.free.borrow_mut(), self.range.start..end);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ucs::test_rng::TestRng;
+
+    #[test]
+    fn ranges_never_overlap_and_join_again() {
+        let mut free: Vec<Range<usize>> = iter::once(0..64).collect();
+        let mut taken: Vec<Range<usize>> = Vec::new();
+        let rng = TestRng::new(7);
+        for _ in 0..10_000 {
+            if rng.below(2) == 0 {
+                let length = rng.between(1, 9);
+                let Some(start) = take(&mut free, length) else {
+                    assert!(free.iter().all(|range| range.len() < length));
+                    continue;
+                };
+                let range = start..start + length;
+                let overlaps =
+                    |other: &Range<usize>| other.start < range.end && range.start < other.end;
+                assert!(
+                    range.end <= 64 && !taken.iter().any(overlaps),
+                    "{range:?} {taken:?}"
+                );
+                taken.push(range);
+            } else if !taken.is_empty() {
+                let range = taken.swap_remove(rng.below(taken.len()));
+                put(&mut free, range);
+                assert!(
+                    free.windows(2).all(|pair| pair[0].end < pair[1].start),
+                    "{free:?}"
+                );
+            }
+        }
+        for range in taken {
+            put(&mut free, range);
+        }
+        assert!(free.len() == 1 && free[0] == (0..64), "{free:?}");
+    }
+}
