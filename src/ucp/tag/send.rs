@@ -38,16 +38,14 @@ pub fn start(
     send::start(ep, param, data, kind, policy)
 }
 
-/// Sends a short synchronous message from a contiguous buffer. Returns `None` when the general path is needed. The
+/// Sends a synchronous message from a contiguous buffer, if it goes as one. Returns `None` when the general path is needed. The
 /// request may be over already.
 #[inline]
 pub fn try_sync(ep: &Ep, (buffer, len): (*mut u8, usize), tag: u64) -> Option<Posted> {
     const HEAD: usize = TagSyncHdr::LEN;
-    const WORD: usize = size_of::<u64>();
-    ep.send_queue.short_route(len.saturating_add(HEAD - WORD))?;
-    let by = &ep.lane().thresholds;
-    let least = by.rndv.min(by.rndv_fast).min(by.rndv_mapped).min(by.zcopy);
-    if !ep.is_wireup_sent() || len >= least {
+    const WORDS: usize = HEAD / size_of::<u64>();
+    ep.send_queue.short_route(0)?;
+    if !ep.is_wireup_sent() || !send::goes_whole::<WORDS>(ep, AmId::TagSync, len) {
         return None;
     }
     let worker = ep.worker();
