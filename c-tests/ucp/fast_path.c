@@ -327,12 +327,13 @@ static void rendezvous(int looked_at)
     finish(receive);
 }
 
-static void work_rendezvous(int looked_at)
+/* The last one of `count` is looked at. */
+static void work_rendezvous(int looked_at, int count)
 {
     int i;
 
     open_all("tcp");
-    for (i = 0; i < LONG_WARM; ++i) {
+    for (i = 1; i < count; ++i) {
         rendezvous(RENDEZVOUS_SIDES);
     }
     rendezvous(looked_at);
@@ -473,7 +474,7 @@ static void pass_mark(pid_t child)
     wait_for_mark(child);
 }
 
-static void count_rendezvous(int side)
+static void count_rendezvous(int side, int count)
 {
     const char *first = NULL;
     long instructions = 0;
@@ -482,7 +483,7 @@ static void count_rendezvous(int side)
     pid_t child = fork_traced();
 
     if (child == 0) {
-        work_rendezvous(side);
+        work_rendezvous(side, count);
     }
     for (;;) {
         CHECK_EQ(ptrace(PTRACE_CONT, child, 0, 0), 0);
@@ -542,8 +543,9 @@ int main(void)
     check_transport("posix");
     check_transport("sysv");
     if (print_places) {
-        for (i = 0; i < TRACED * RENDEZVOUS_SIDES; ++i) {
-            count_rendezvous(i % RENDEZVOUS_SIDES);
+        for (i = 0; i < 2 * TRACED * RENDEZVOUS_SIDES; ++i) {
+            /* After one more each time: now and then the transport has a chore to do. */
+            count_rendezvous(i % RENDEZVOUS_SIDES, LONG_WARM + 1 + i / RENDEZVOUS_SIDES);
         }
     }
     return 0;
