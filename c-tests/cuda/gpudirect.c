@@ -8,7 +8,7 @@
  * The counts of both stand-ins tell. Run by tests/cuda with UCX_TLS=rc_verbs,cuda_copy. */
 #define _GNU_SOURCE
 #include "../cuda_driver.h"
-#include "../peers.h"
+#include "../failure.h"
 #include "../verbs/stand_in.h"
 
 #include <fcntl.h>
@@ -443,27 +443,13 @@ static void steps(void)
 
 /* ---- memory that is taken back ---- */
 
-static void on_failure(void *arg, ucp_ep_h failed, ucs_status_t status)
-{
-}
-
-static ucp_ep_h connect_with_handler(side_t *side, const void *address)
-{
-    ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
-                                            UCP_EP_PARAM_FIELD_ERR_HANDLER,
-                              .address = address, .err_mode = UCP_ERR_HANDLING_MODE_PEER,
-                              .err_handler = {.cb = on_failure}};
-    ucp_ep_h made;
-
-    CHECK_OK(ucp_ep_create(side->worker, &params, &made));
-    return made;
-}
+static failure_t failure;
 
 /* The sender closes by force while the receiver's device reads, and frees the memory: the receive does not succeed with bytes of
  * later, and nobody else's messages are harmed. */
 static void taken_back(void)
 {
-    ucp_ep_h other = ep, first = connect_with_handler(&origin, owner.address);
+    ucp_ep_h other = ep, first = connect_watched(&origin, owner.address, &failure);
     char *source = at(device_memory(MOST));
     ucs_status_ptr_t sent, received;
     ucs_status_t status;
@@ -533,8 +519,8 @@ int main(int argc, char **argv)
         registrations_that_fail();
         steps();
     }
-    watched = connect_with_handler(&origin, owner.address);
-    back = connect_with_handler(&owner, origin.address);
+    watched = connect_watched(&origin, owner.address, &failure);
+    back = connect_watched(&owner, origin.address, &failure);
     /* Without userfaultfd nothing of the host is kept, and not read where it may be taken back. */
     if (watch >= 0 && kept && writes_allowed) {
         revocable = 1;

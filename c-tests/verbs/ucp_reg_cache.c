@@ -2,7 +2,7 @@
  * registrations tells whether one was kept, and that memory which is unmapped and mapped again is registered anew: a
  * device would write into the pages that were there, or read them. Run by tests/verbs with UCX_TLS=rc_verbs. */
 #define _GNU_SOURCE
-#include "peers.h"
+#include "failure.h"
 #include "stand_in.h"
 
 #include <fcntl.h>
@@ -168,21 +168,7 @@ static void forks(void)
     expect(stays ? 0 : 2);
 }
 
-static void on_failure(void *arg, ucp_ep_h failed, ucs_status_t status)
-{
-}
-
-static ucp_ep_h connect_with_handler(side_t *side, const void *address)
-{
-    ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
-                                            UCP_EP_PARAM_FIELD_ERR_HANDLER,
-                              .address = address, .err_mode = UCP_ERR_HANDLING_MODE_PEER,
-                              .err_handler = {.cb = on_failure}};
-    ucp_ep_h made;
-
-    CHECK_OK(ucp_ep_create(side->worker, &params, &made));
-    return made;
-}
+static failure_t failure;
 
 /* With error handling a buffer may be given back while it is read. So the receiver reads a word behind the data, which
  * changes then; and nobody reads what is not registered for longer than the message. */
@@ -194,7 +180,7 @@ static void buffers_that_may_be_given_back(void)
     unsigned char *other = map_at(NULL);
     long reads = *setting("reads"), writes;
 
-    ep = connect_with_handler(&origin, owner.address);
+    ep = connect_watched(&origin, owner.address, &failure);
     registrations_of(from, to);
     registrations_of(from, to);
     CHECK_EQ(*setting("reads") - reads, kept ? 4 : 0);
@@ -202,7 +188,7 @@ static void buffers_that_may_be_given_back(void)
     CHECK(!kept || (*setting("last_read") == 8));
     if (kept) {
         /* One is matched after another, of the same worker, was given back. */
-        second = connect_with_handler(&origin, owner.address);
+        second = connect_watched(&origin, owner.address, &failure);
         fill(from, LENGTH, ++seed);
         sent = ucp_tag_send_nbx(ep, from, LENGTH, 1, &none);
         dropped = ucp_tag_send_nbx(second, other, LENGTH, 2, &none);

@@ -2,7 +2,7 @@
  * late. The owner's word tells that something was taken back, not what: so each part that was late is read again, whichever
  * device has read it, and of memory that is still given the receive succeeds. Two contexts of one process, which the stand-in for libibverbs connects; run by
  * tests/verbs with UCX_TLS=rc_verbs and two devices, of which the one that the argument names, 1 or 2, is slow. */
-#include "peers.h"
+#include "failure.h"
 #include "stand_in.h"
 
 #include <fcntl.h>
@@ -19,22 +19,7 @@ static side_t origin, owner;
 static unsigned char *from, *to;
 static uint64_t seed;
 
-static void on_failure(void *arg, ucp_ep_h failed, ucs_status_t status)
-{
-}
-
-/* With error handling a buffer may be taken back while it is read. */
-static ucp_ep_h connect_with_handler(side_t *side, const void *address)
-{
-    ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
-                                            UCP_EP_PARAM_FIELD_ERR_HANDLER,
-                              .address = address, .err_mode = UCP_ERR_HANDLING_MODE_PEER,
-                              .err_handler = {.cb = on_failure}};
-    ucp_ep_h made;
-
-    CHECK_OK(ucp_ep_create(side->worker, &params, &made));
-    return made;
-}
+static failure_t failure;
 
 static void rest(double seconds)
 {
@@ -67,7 +52,7 @@ typedef struct {
 
 static joined_t join(void)
 {
-    return (joined_t){connect_with_handler(&origin, owner.address), connect_with_handler(&owner, origin.address)};
+    return (joined_t){connect_watched(&origin, owner.address, &failure), connect_watched(&owner, origin.address, &failure)};
 }
 
 static void part(joined_t joined)

@@ -57,12 +57,10 @@ fn may_reach(
 
 /// A transport endpoint to the entry's owner, by one of the worker's interfaces, which is polled from now on.
 fn connect(worker: &Core, iface: &OpenIface, entry: &AddressEntry) -> Result<uct_ep_h> {
-    let ep = iface.internal().connect(&entry.device, &entry.iface)?;
-    idle::poll(worker, iface);
-    Ok(ep)
+    connect_for_messages(worker, iface, entry).map(|(ep, _)| ep)
 }
 
-/// The same for messages, with the length of the longest piece of one.
+/// The same with the length of the longest piece of a message.
 fn connect_for_messages(
     worker: &Core,
     iface: &OpenIface,
