@@ -4,6 +4,7 @@
 
 use crate::c::uct_iov_t;
 use crate::ucs::{Result, Status};
+use crate::uct::base::copy::{copy, copy_home};
 
 /// More entries than any list in memory has.
 const MAX_ENTRIES: usize = isize::MAX as usize / size_of::<uct_iov_t>();
@@ -72,7 +73,7 @@ impl<'a> Iov<'a> {
         let start = dest as usize;
         for (p, n) in self.blocks() {
             // SAFETY: the block is the user's readable memory, `dest` has room for the sum.
-            unsafe { core::ptr::copy_nonoverlapping(p, dest, n) };
+            unsafe { copy(p, dest, n) };
             dest = dest.wrapping_add(n);
         }
         dest as usize - start
@@ -88,7 +89,7 @@ impl<'a> Iov<'a> {
         for (p, n) in self.blocks() {
             let n = n.min(len - done);
             // SAFETY: the block is the user's writable memory, `src` is readable up to `len`.
-            unsafe { core::ptr::copy_nonoverlapping(src.wrapping_add(done), p, n) };
+            unsafe { copy_home(src.wrapping_add(done), p, n) };
             done += n;
             if done == len {
                 break;
