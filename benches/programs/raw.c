@@ -10,6 +10,7 @@
  *     raw cma SIZE     the kernel copies it out of the other process
  *     raw tcp SIZE     a connection over loopback, one message at a time, in turns
  *     raw stream SIZE  the same connection, one way
+ *     raw ask SIZE     the same connection: eight bytes, which the other side answers with so many
  *     raw zerocopy SIZE  as stream, sent with MSG_ZEROCOPY: the kernel says when the bytes may be changed
  *     raw uring SIZE   as stream, sent and received by requests of io_uring
  *
@@ -197,6 +198,18 @@ static void copy_by_kernel(void)
 }
 static void tcp_turn(void) { send_all(ours), receive_all(ours); }
 static void tcp_turn_back(void) { receive_all(theirs), send_all(theirs); }
+static void tcp_ask(void)
+{
+    size_t whole = size;
+
+    size = 8, send_all(ours), size = whole, receive_all(ours);
+}
+static void tcp_answer(void)
+{
+    size_t whole = size;
+
+    size = 8, receive_all(theirs), size = whole, send_all(theirs);
+}
 static void tcp_send(void) { send_all(ours); }
 static void tcp_receive(void) { receive_all(theirs); }
 
@@ -300,7 +313,7 @@ static const struct {
 } kinds[] = {{"ring", ring_send, ring_receive, 1},      {"turns", turn, turn_back, 2},
              {"copy", copy_ask, copy_answer, 1},        {"own", copy_own, nothing, 1},
              {"add", add, nothing, 1},                  {"cma", copy_by_kernel, nothing, 1},
-             {"tcp", tcp_turn, tcp_turn_back, 2},
+             {"tcp", tcp_turn, tcp_turn_back, 2},       {"ask", tcp_ask, tcp_answer, 1},
              {"stream", tcp_send, tcp_receive, 1},      {"zerocopy", zerocopy_send, tcp_receive, 1},
              {"uring", uring_send, uring_receive, 1}};
 
@@ -316,7 +329,7 @@ int main(int argc, char **argv)
     }
     size = argc > 2 ? strtoul(argv[2], NULL, 0) : 0;
     if (kind == sizeof(kinds) / sizeof(*kinds) || size == 0 || size > LONGEST) {
-        fprintf(stderr, "raw ring|turns|copy|own|add|cma|tcp|stream|zerocopy|uring BYTES, at most %d\n", LONGEST);
+        fprintf(stderr, "raw ring|turns|copy|own|add|cma|tcp|ask|stream|zerocopy|uring BYTES, at most %d\n", LONGEST);
         return 2;
     }
     shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -12,7 +12,7 @@ import subprocess
 import time
 
 from perftest import SMALLER_IS_BETTER, UNIT, per_transport, ucp_name, ucp_tests
-from reach import CALLS_AND_RING, goals
+from reach import CALLS_AND_ADD, CALLS_AND_RING, goals
 from rows import Row, rate_of
 
 UCX = ["-lucp", "-luct", "-lucs", "-lucm"]
@@ -224,7 +224,7 @@ class Programs:
 
     def limit_rows(self):
         """What our side does, and the loop of benches/programs/raw.c that moves the same bytes the same way; for "calls"
-        ucx_perftest itself, with a library that does nothing, for "calls and ring" with one that does only that."""
+        ucx_perftest itself, with a library that does nothing, for "calls and ring" and "calls and add" with one that does only that."""
         tests = {ucp_name(tls, test, size, metric, two): (tls, test, size, metric, two, count)
                  for _, tls, test, size, metric, two, count in ucp_tests()}
         for goal in {goal.limited: goal for goal in goals() if goal.limit}.values():
@@ -235,7 +235,7 @@ class Programs:
                 words, variables = f"-t {test} -s {size}", {"UCX_TLS": tls}
                 if side == "ours" or loop.startswith("calls"):
                     if side != "ours":
-                        program = "calls_ring" if loop == CALLS_AND_RING else "calls_get" if test == "ucp_get" else "calls"
+                        program = {CALLS_AND_RING: "calls_ring", CALLS_AND_ADD: "calls_add"}.get(loop, "calls_get" if test == "ucp_get" else "calls")
                         variables["LD_PRELOAD"] = str(self.build(program, ["-shared", "-fPIC"]))
                         variables["LIMIT_RING"] = f"/limit-{os.getpid()}-{time.monotonic_ns()}"
                     return self.perftest.one("ours", metric, two, words, per_transport(tls, count), variables)
