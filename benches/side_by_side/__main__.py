@@ -3,8 +3,8 @@
     python3 benches/side_by_side [--groups G,G...] [--only REGEX] [--reps N] [--scale X] [--cores N,N...] [--again] [--report]
                                    [--list]
 
-    --groups  start, endpoints, messages, memory, crowded, threads, many, loop, mixed, uct, mpi, whole, zeromq, peers,
-              secure, limits; all of them without
+    --groups  start, endpoints, messages, memory, crowded, threads, many, loop, mixed, uct, sleeping, mpi, whole, zeromq,
+              peers, secure, limits; all of them without
     --cores   the processors, in the order in which processes and threads get them: the first two are those of the
               pairs of most rows; without it all that the process may use, by number
     --again   measures rows anew that are in the record; without it a run that was stopped goes on where it was, and

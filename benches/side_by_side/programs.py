@@ -69,6 +69,7 @@ class Programs:
         yield from self.endpoint_rows()
         yield from self.posted_rows()
         yield from self.many_rows()
+        yield from self.sleeping_rows()
         yield from self.mpi_rows()
         yield from self.zeromq_rows()
         yield from self.secure_rows()
@@ -138,6 +139,26 @@ class Programs:
 
                         name = f"{tls} tag {'rate ' if metric == 'mr' else ''}{size}, {text.format(number)}"
                         yield Row("many", name.replace("1 pairs", "one pair").replace("1 threads", "one thread"), UNIT[metric], False, measure)
+
+    def sleeping_rows(self):
+        """Two processes that sleep for each message: how long one takes, and what the processors do for it."""
+        ways = (("arm", "arm and poll", ("posix", "tcp", "all"), (8, 1024, 8192, 65536, 1 << 20)),
+                ("wait", "wait", ("posix", "tcp", "all"), (8, 8192, 65536)),
+                ("late", "arm and poll, answers 200 us late", ("posix", "tcp", "all"), (8,)))
+        for way, what, transports, sizes in ways:
+            for tls in transports:
+                for size in sizes:
+                    cache = {}
+                    for key, text in (("latency", "latency"), ("processor", "processor time")):
+                        def measure(side, key=key, way=way, tls=tls, size=size, cache=cache):
+                            # One run measures both: its figures are handed out one by one.
+                            if key not in cache.get(side, {}):
+                                # As everywhere else the two have a processor each.
+                                command = [*self.machine.priority, self.build("sleepers", UCX), way, size, self.machine.scale]
+                                cache[side] = self.figures(command, self.machine.environment(side, {"UCX_TLS": tls}))
+                            return cache[side].pop(key, None)
+
+                        yield Row("sleeping", f"{tls} tag {size}, {what}: {text}", "us", True, measure)
 
     def mpi_rows(self):
         kinds = (

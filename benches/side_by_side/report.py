@@ -23,6 +23,7 @@ TITLES = {
     "loop": "A process that talks to itself (UCP)",
     "mixed": "One of two processes on upstream's library (UCP over tcp)",
     "uct": "UCT",
+    "sleeping": "Processes that sleep for each message (UCP)",
     "mpi": "MPI",
     "whole": "Whole programs",
     "zeromq": "ZeroMQ",

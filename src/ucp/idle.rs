@@ -32,12 +32,22 @@ pub struct Rounds {
 impl Rounds {
     /// The next progress polls the idle interfaces too.
     pub fn look_soon(&self) {
+        self.come_soon();
+        self.last.set(0);
+    }
+
+    /// The next progress does what is done seldom, as far as it is time.
+    pub fn come_soon(&self) {
         let left = match self.held.get() {
             0 => &self.left,
             _ => &self.held,
         };
         left.set(1);
-        self.last.set(0);
+    }
+
+    /// It is known what has come for the idle interfaces.
+    pub fn have_looked(&self) {
+        self.last.set(clock::cycles());
     }
 
     /// The next progress goes on with operations that wait for it.
@@ -120,12 +130,24 @@ pub fn poll(worker: &Core, iface: &OpenIface) {
 /// Looks at the idle interfaces; returns how many things happened.
 #[cold]
 pub fn round(worker: &Core) -> u32 {
+    progress_idle(worker, |_| true)
+}
+
+/// The same for those that something may have come for.
+#[cold]
+pub fn serve(worker: &Core) -> u32 {
+    progress_idle(worker, |iface| iface.has_event.get())
+}
+
+fn progress_idle(worker: &Core, is_due: impl Fn(&OpenIface) -> bool) -> u32 {
     let mut count = 0;
     // Messages stay with the transport during a receive pause.
     if worker.unexpected.is_paused() {
         return count;
     }
-    for iface in worker.ifaces.iter().filter(|iface| !iface.polled.get()) {
+    let idle = worker.ifaces.iter().filter(|iface| !iface.polled.get());
+    for iface in idle.filter(|iface| is_due(iface)) {
+        iface.has_event.set(false);
         let news = iface.internal().progress();
         if news > 0 {
             poll(worker, iface);

@@ -325,6 +325,7 @@ pub mod model {
         /// As `ucp_worker_arm`; whether the program may sleep.
         fn arm(&self) -> bool {
             self.locked(|| {
+                self.wakeup.look_at_signal(true);
                 if self.wakeup.take_news() || self.came.get() {
                     return false;
                 }

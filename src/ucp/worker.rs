@@ -263,6 +263,8 @@ impl Worker {
             device_address: Vec::new(),
             address: Vec::new(),
             polled: Cell::new(false),
+            is_watched: Cell::new(false),
+            has_event: Cell::new(false),
         };
         // SAFETY: just opened; every op of our tables is set, buffers have the queried lengths.
         unsafe {

@@ -15,7 +15,7 @@ use super::idle;
 use super::protocol_info::ProtocolInfo;
 use super::spin::Spin;
 use super::unexpected::Unexpected;
-use super::wakeup::Wakeup;
+use super::wakeup::{self, Wakeup};
 use crate::c::*;
 use crate::sys::cpu;
 use crate::ucs::callbackq::{Callback, CallbackId, CallbackQueue, Repeat};
@@ -67,6 +67,10 @@ pub struct OpenIface {
     pub address: Vec<u8>,
     /// Whether each progress polls it, see `idle`.
     pub polled: Cell<bool>,
+    /// Whether its descriptor is among those that the program waits for.
+    pub is_watched: Cell<bool>,
+    /// Something may have come for it, which is not polled.
+    pub has_event: Cell<bool>,
 }
 
 /// Bytes a second of an interface that so many processes share, at least 1.
@@ -348,10 +352,13 @@ impl Core {
         if self.rounds.take_waiting() {
             return (self.hooks.progress_postponed)(self);
         }
-        let of_idle = match self.rounds.is_time() {
-            true => idle::round(self),
-            false => 0,
-        };
+        let mut of_idle = 0;
+        if self.wakeup.is_back() {
+            of_idle += wakeup::come_back(self);
+        }
+        if self.rounds.is_time() {
+            of_idle += idle::round(self);
+        }
         of_idle + self.uct().progress()
     }
 

@@ -23,7 +23,7 @@ use crate::wire::upstream::address::{Entry, Offer};
 use crate::wire::upstream::private::Private;
 use core::any::Any;
 use core::cell::{Cell, OnceCell};
-use core::ffi::{c_uint, c_void};
+use core::ffi::{c_int, c_uint, c_void};
 use core::marker::PhantomData;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::RawFd;
@@ -153,6 +153,16 @@ pub trait InternalIface: Iface {
 
     /// A message that `keep` took is not needed any more.
     fn release(face: &IfaceBox<Self>, address: usize) {}
+
+    /// Its event descriptor is readable, or may be: progress finds out why, and the descriptor is readable no longer where progress
+    /// does not see to that.
+    fn event_came(face: &IfaceBox<Self>) {}
+
+    /// As `event_arm`, of an interface whose descriptor stands in a set that was asked what came before (`event_came`), and which
+    /// tells what comes: the kernel need not be asked for that.
+    fn arm_watched(face: &IfaceBox<Self>, events: c_int) -> Result<()> {
+        Self::event_arm(face, events)
+    }
 
     /// The number of queued replies to the peer has changed. A transport that supports it stops receiving from a peer
     /// that requests replies and does not read them. Returns whether none are to be added for requests that come by other
@@ -486,6 +496,18 @@ impl<'a> InternalRef<'a> {
         Status::from_code(code).map_or(Ok(()), Err)
     }
 
+    /// `InternalIface::event_came`.
+    pub fn event_came(self) {
+        // SAFETY: an open interface, whose own table this is.
+        unsafe { (self.ops().event_came)(self.handle) }
+    }
+
+    /// `InternalIface::arm_watched`.
+    pub fn arm_watched(self, events: u32) -> Result<()> {
+        // SAFETY: as above.
+        unsafe { (self.ops().arm_watched)(self.handle, events as c_int) }
+    }
+
     /// Its event descriptor, if it has one.
     pub fn event_fd(self) -> Result<Option<RawFd>> {
         let mut fd = -1;
@@ -608,6 +630,10 @@ pub struct InternalOps {
     pub release: unsafe fn(uct_iface_h, usize),
     /// `InternalIface::IN_DESCRIPTORS`.
     pub in_descriptors: bool,
+    /// `InternalIface::event_came`.
+    pub event_came: unsafe fn(uct_iface_h),
+    /// `InternalIface::arm_watched`.
+    pub arm_watched: unsafe fn(uct_iface_h, c_int) -> Result<()>,
     /// `InternalIface::replies_queued`.
     pub replies_queued: unsafe fn(uct_ep_h, isize) -> bool,
     /// `InternalIface::upstream_offer`.
@@ -644,6 +670,8 @@ impl<I: InternalIface> Table<I> {
         keep: keep::<I>,
         release: release::<I>,
         in_descriptors: I::IN_DESCRIPTORS,
+        event_came: event_came::<I>,
+        arm_watched: arm_watched::<I>,
         replies_queued: replies_queued::<I>,
         upstream_offer: upstream_offer::<I>,
         upstream_reach: upstream_reach::<I>,
@@ -746,6 +774,16 @@ unsafe fn keep<I: InternalIface>(iface: uct_iface_h, address: usize, len: usize)
 unsafe fn release<I: InternalIface>(iface: uct_iface_h, address: usize) {
     // SAFETY: by the caller's promise.
     I::release(unsafe { IfaceBox::<I>::from_c(iface) }, address);
+}
+
+unsafe fn event_came<I: InternalIface>(iface: uct_iface_h) {
+    // SAFETY: by the caller's promise.
+    I::event_came(unsafe { IfaceBox::<I>::from_c(iface) });
+}
+
+unsafe fn arm_watched<I: InternalIface>(iface: uct_iface_h, events: c_int) -> Result<()> {
+    // SAFETY: by the caller's promise.
+    I::arm_watched(unsafe { IfaceBox::<I>::from_c(iface) }, events)
 }
 
 unsafe fn upstream_offer<I: InternalIface>(iface: uct_iface_h) -> Option<Offer> {

@@ -19,6 +19,7 @@ use crate::uct::base::pending::PendingGroup;
 use crate::uct::internal::InternalIface;
 use crate::{ucs_diag, ucs_error};
 use core::cell::Cell;
+use core::ffi::c_int;
 use core::ptr::NonNull;
 use std::rc::Rc;
 
@@ -321,6 +322,16 @@ impl InternalIface for ShmIface {
 
     fn longest_piece(ep: &EpBox<Self>) -> Option<usize> {
         ep.peer.sender().map(Sender::longest)
+    }
+
+    fn event_came(face: &IfaceBox<Self>) {
+        if let Ok(event) = face.inbox.wake().event() {
+            event.clear();
+        }
+    }
+
+    fn arm_watched(face: &IfaceBox<Self>, events: c_int) -> Result<()> {
+        face.arm_cleared(events)
     }
 
     fn keep(face: &IfaceBox<Self>, address: usize, len: usize) -> bool {

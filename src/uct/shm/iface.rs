@@ -629,17 +629,23 @@ impl Iface for ShmIface {
     }
 
     fn event_arm(face: &Face, events: c_int) -> Result<()> {
-        let events = events as u32;
-        if events & UCT_EVENT_SEND_COMP != 0 && !face.pending.is_empty() {
-            return Err(Status::BUSY);
-        }
-        face.inbox.arm(|| face.alarm.is_raised())?;
-        face.attend(ARMED);
-        Ok(())
+        face.inbox.wake().event()?.clear();
+        face.arm_cleared(events)
     }
 }
 
 impl ShmIface {
+    /// As `event_arm`, of a descriptor that is not readable.
+    pub fn arm_cleared(&self, events: c_int) -> Result<()> {
+        let events = events as u32;
+        if events & UCT_EVENT_SEND_COMP != 0 && !self.pending.is_empty() {
+            return Err(Status::BUSY);
+        }
+        self.inbox.arm(|| self.alarm.is_raised())?;
+        self.attend(ARMED);
+        Ok(())
+    }
+
     /// Whether a peer's segment is of the kind that this transport attaches.
     pub fn serves(&self, key: SegmentKey) -> bool {
         key.kind == self.kind

@@ -2,8 +2,9 @@
 //!
 //! Lanes with traffic (hot lanes) are polled in each round. When there are many, idle ones become cold: their senders
 //! are asked to ring the doorbell, and one of them is polled in each round, so that nothing depends on the doorbell.
-//! Before the owner sleeps it asks every sender to ring, issues a barrier and polls all lanes again: either it sees a
-//! message, or the sender sees the request and wakes it.
+//! Before the owner sleeps it asks every sender to ring, and polls all lanes again: either it sees a message, or the sender sees
+//! the request and wakes it. A barrier on the senders orders the two the first time, fences of the senders the next times: whoever
+//! has slept once mostly does again, and the barrier interrupts the senders' processors.
 
 use super::layout::{Bells, LaneState, Layout, Phase};
 use super::ring::{Polled, Receiver, Shape};
@@ -12,7 +13,7 @@ use super::wake::Wake;
 use crate::sys::eventfd::EventFd;
 use crate::sys::{membarrier, pidfd, process};
 use crate::ucs::config::Ternary;
-use crate::ucs::sync::Ordering;
+use crate::ucs::sync::{Ordering, fence};
 use crate::ucs::{Failure, Result, Status};
 use crate::{ucs_debug, ucs_warn};
 use core::cell::{Cell, OnceCell};
@@ -405,19 +406,22 @@ impl Inbox {
         self.inlets.get(lane as usize)?.receiver.get()
     }
 
-    /// Makes the event descriptor readable at the next message. `BUSY` when one waits already.
+    /// Makes the event descriptor, which is not readable, so at the next message. `BUSY` when one waits already.
     pub fn arm(&self, busy: impl FnOnce() -> bool) -> Result<()> {
-        self.wake.event()?.clear();
         self.bells.set_armed();
         let polled = || {
             let all = self.hot.all().iter().chain(self.cold.all());
             all.filter_map(|lane| self.inlets.get(lane.get() as usize)?.receiver.get())
         };
-        polled().for_each(Receiver::ask);
-        // Pairs with Sender::must_tell: from here on a sender sees the question, or we its message.
-        let reached = membarrier::barrier();
-        if !reached && self.barriers {
+        let ask = |all: bool, receiver: &Receiver| receiver.ask_to_sleep(self.barriers) && all;
+        let all_fence = polled().fold(true, ask);
+        // Pairs with Sender::must_tell and Bells::ring: from here on a sender sees the question, or we its message.
+        fence(Ordering::SeqCst);
+        if !all_fence && self.barriers && !membarrier::barrier() {
             ucs_debug!("membarrier failed: a wake-up may be late");
+            polled().for_each(|receiver| {
+                receiver.ask_to_sleep(false);
+            });
         }
         if polled().any(Receiver::is_ready) || self.bell_rang() || busy() {
             self.bells.set_awake();

@@ -167,12 +167,12 @@ impl Peer {
             return Err(e);
         }
         let base = self.attached.base().wrapping_add(at);
-        let fence = self.facts.barriers == 0 || !membarrier::register();
+        let always_fences = self.facts.barriers == 0 || !membarrier::register();
         // SAFETY: the lane lies in the mapping (checked layout) and is reserved; taking it made it
         // ours alone.
         let sender = unsafe {
             ring::reset(base, shape);
-            Sender::new(base, shape, fence)
+            Sender::new(base, shape, always_fences)
         };
         let ready = taken.to(Phase::Ready);
         // Release: pairs with the Acquire in Inbox::look; the lane is in its first state.
@@ -203,11 +203,11 @@ impl Peer {
         }
     }
 
-    /// Rings the owner's doorbell; wakes it if it sleeps.
+    /// Rings the owner's doorbell if it asked for that; wakes it if it sleeps.
     #[cold]
     pub fn ring_bell(&self, sender: &Sender) {
-        sender.clear_question();
-        if let Some((lane, _)) = self.lane.get()
+        if sender.take_question()
+            && let Some((lane, _)) = self.lane.get()
             && self.bells.ring(lane)
         {
             self.attached.wake_owner();

@@ -24,6 +24,14 @@ pub const LINE: usize = 64;
 /// Control words in front of the slots.
 const CONTROL: usize = 256;
 const ATTENTION_AT: usize = 128;
+/// In the word for attention: the receiver wants the doorbell to be rung for the next message.
+const ASKED: u32 = 1;
+/// In the same word: the receiver sleeps often, and relies on a fence behind each message. The sender takes it back when it
+/// stops to fence.
+const FENCES: u32 = 2;
+/// Messages without a question in between after which a sender stops to fence: they cost together about what the barrier does
+/// that the receiver issues before it sleeps again.
+pub const UNASKED: u32 = 128;
 const PAGE: usize = 4096;
 
 /// The sizes of a lane.
@@ -238,7 +246,7 @@ pub unsafe fn reset(base: *mut u8, shape: Shape) {
     lane.arena_done().store(0, Ordering::Relaxed);
     lane.kept()
         .store(KeptRange::NONE.to_word(), Ordering::Relaxed);
-    lane.attention().store(1, Ordering::Relaxed);
+    lane.attention().store(ASKED, Ordering::Relaxed);
     for number in 0..u64::from(shape.slots) {
         lane.word64(lane.slot(number)).store(0, Ordering::Relaxed);
     }
@@ -259,8 +267,12 @@ pub struct Sender {
     arena_limit: Cell<u64>,
     /// Bytes of the arena that the receiver keeps, as far as we know.
     kept: Cell<KeptRange>,
-    /// Whether the receiver's barrier does not reach this process: then each message needs a fence.
-    fence: bool,
+    /// The receiver's barrier does not reach this process: each message needs a fence.
+    always_fences: bool,
+    /// Each message needs a fence at the moment.
+    fences: Cell<bool>,
+    /// Messages with a fence since the last question.
+    unasked: Cell<u32>,
     stopped: Cell<bool>,
 }
 
@@ -272,7 +284,7 @@ impl Sender {
     /// # Safety
     /// `base` must be a lane in its first state, mapped as long as the sender is used, of which this
     /// is the only sender; `shape` must be sane and the lane's.
-    pub unsafe fn new(base: *mut u8, shape: Shape, fence: bool) -> Sender {
+    pub unsafe fn new(base: *mut u8, shape: Shape, always_fences: bool) -> Sender {
         let lane = Lane::new(base, shape);
         let sender = Sender {
             lane,
@@ -284,7 +296,9 @@ impl Sender {
             arena_used: Cell::new(0),
             arena_limit: Cell::new(lane.arena.len() as u64),
             kept: Cell::new(KeptRange::NONE),
-            fence,
+            always_fences,
+            fences: Cell::new(always_fences),
+            unasked: Cell::new(0),
             stopped: Cell::new(false),
         };
         sender.set_limit(1 + u64::from(shape.slots));
@@ -313,7 +327,8 @@ impl Sender {
 
     fn set_limit(&self, limit: u64) {
         self.limit.set(limit);
-        self.limit_plain.set(if self.fence { 0 } else { limit });
+        self.limit_plain
+            .set(if self.fences.get() { 0 } else { limit });
     }
 
     /// Whether a message can be sent now, by the receiver's latest position.
@@ -452,29 +467,47 @@ impl Sender {
         self.lane.shape.segment as usize
     }
 
-    /// Whether the receiver has requested the doorbell for the message just sent. If true, the caller must ring it.
+    /// Whether the receiver may have requested the doorbell for the message just sent: `take_question` tells.
     #[inline]
     pub fn must_tell(&self) -> bool {
-        if self.fence {
-            // SeqCst: pairs with the fence in Receiver::ask; either we see the request or the receiver sees the
-            // message. Without `fence` the receiver's barrier stands for both.
-            fence(Ordering::SeqCst);
+        match self.fences.get() {
+            true => self.is_asked_behind_fence(),
+            false => self.is_asked(),
         }
-        self.is_asked()
     }
 
-    /// As `must_tell`, if the receiver's barrier reaches this process.
+    /// As `must_tell`, where messages need no fence: the receiver's barrier stands for both.
     #[inline(always)]
     fn is_asked(&self) -> bool {
         compiler_fence(Ordering::SeqCst);
         self.lane.attention().load(Ordering::Relaxed) != 0
     }
 
-    /// Takes the question back before answering it.
-    pub fn clear_question(&self) {
-        // SeqCst: ordered before the doorbell that follows; a later request is not lost, since the receiver polls the
-        // lane after it.
-        self.lane.attention().store(0, Ordering::SeqCst);
+    #[inline(never)]
+    fn is_asked_behind_fence(&self) -> bool {
+        // SeqCst: pairs with the fence in Inbox::arm; either we see the question or the receiver sees the message.
+        fence(Ordering::SeqCst);
+        let unasked = self.unasked.get() + 1;
+        self.unasked.set(unasked);
+        self.lane.attention().load(Ordering::Relaxed) & ASKED != 0 || unasked >= UNASKED
+    }
+
+    /// Takes the question back before it is answered; whether there is one. Also finds out whether each message needs a fence
+    /// from now on.
+    #[cold]
+    pub fn take_question(&self) -> bool {
+        let wakes_seldom = self.unasked.take() >= UNASKED && !self.always_fences;
+        let taken = if wakes_seldom { ASKED | FENCES } else { ASKED };
+        // SeqCst: ordered before the doorbell that follows; a later question is not lost, since the receiver polls the lane
+        // after it. The message comes before: a receiver that asks after this sees it, one that has asked is answered.
+        let word = self.lane.attention().fetch_and(!taken, Ordering::SeqCst);
+        self.set_fences(self.always_fences || word & !taken & FENCES != 0);
+        word & ASKED != 0
+    }
+
+    fn set_fences(&self, fences: bool) {
+        self.fences.set(fences);
+        self.set_limit(self.limit.get());
     }
 }
 
@@ -715,15 +748,41 @@ impl Receiver {
         Head(self.lane.word64(self.slot.get()).load(Ordering::Relaxed)).is(self.next.get())
     }
 
-    /// Requests the doorbell for the next message. The caller issues a barrier and then polls the lane once more.
+    /// Requests the doorbell for the next message, without which the receiver sees it later.
     pub fn ask(&self) {
-        // SeqCst: pairs with Sender::must_tell.
-        self.lane.attention().store(1, Ordering::SeqCst);
+        // Relaxed: a sender that has not seen it is polled all the same.
+        self.lane.attention().fetch_or(ASKED, Ordering::Relaxed);
+    }
+
+    /// Requests the doorbell for the next message, after which the receiver may sleep, and with `fences` one behind each
+    /// message. The caller issues a fence and then polls the lane once more. Returns whether that does: else the sender had not
+    /// been asked for fences, and a barrier takes their place this time.
+    pub fn ask_to_sleep(&self, fences: bool) -> bool {
+        let word = if fences { ASKED | FENCES } else { ASKED };
+        // SeqCst: pairs with Sender::must_tell and Sender::take_question.
+        self.lane.attention().swap(word, Ordering::SeqCst) & FENCES != 0
     }
 }
 
 #[cfg(test)]
 impl Sender {
+    /// Whether each message has a fence.
+    pub fn fences(&self) -> bool {
+        self.fences.get()
+    }
+
+    /// As after so many messages with a fence since the last question.
+    #[cfg(loom)]
+    pub fn note_unasked(&self, count: u32) {
+        self.unasked.set(count);
+    }
+
+    /// As a sender that has not looked since the receiver asked for fences.
+    #[cfg(loom)]
+    pub fn forget_fences(&self) {
+        self.set_fences(false);
+    }
+
     /// As after `number` messages that were all read.
     pub fn start_at(&self, number: u64) {
         self.next.set(number);

@@ -124,6 +124,8 @@ pub struct TcpIface {
     /// The interface whose messages are or were handled last.
     pub sender: Cell<u64>,
     pub poll_now: Cell<bool>,
+    /// Some socket has an event: if it is none that is read without epoll, epoll is called.
+    pub event_told: Cell<bool>,
     /// The last progress call, in cycles.
     pub called_at: Cell<u64>,
     /// The last periodic epoll, in cycles, and whether it had events.
@@ -199,6 +201,7 @@ impl TcpIface {
             receiving: Cell::new(false),
             sender: Cell::new(0),
             poll_now: Cell::new(false),
+            event_told: Cell::new(false),
             called_at: Cell::new(0),
             polled_at: Cell::new(0),
             had_events: Cell::new(false),

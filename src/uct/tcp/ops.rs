@@ -216,6 +216,14 @@ impl Iface for TcpIface {
 }
 
 impl InternalIface for TcpIface {
+    fn event_came(face: &Face) {
+        super::poll::event_came(face);
+    }
+
+    fn arm_watched(face: &Face, _events: c_int) -> Result<()> {
+        super::poll::arm_watched(face)
+    }
+
     fn put_notify(
         ep: &EpBox<Self>,
         iov: Iov<'_>,

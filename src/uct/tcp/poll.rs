@@ -59,11 +59,15 @@ pub fn progress<const RECEIVE: bool>(face: &Face) -> u32 {
         face.each_dirty(|conn| conn.on_progress(face));
     }
     face.receiving.set(true);
+    let mut received = 0;
     if RECEIVE {
         let held = core::mem::take(&mut *face.held.borrow_mut());
-        count += read_hot(face) + read_held(face, held);
+        received = read_hot(face) + read_held(face, held);
+        count += received;
     }
-    if quiet || time_to_poll(face, tick) {
+    // What has told may be another socket all the same: then it tells again before the next sleep.
+    let told = face.event_told.take() && received == 0;
+    if told || quiet || time_to_poll(face, tick) {
         count += poll::<RECEIVE>(face);
     }
     face.receiving.set(false);
@@ -303,18 +307,18 @@ fn serve_waiting(face: &Face) -> u32 {
     count
 }
 
+/// The descriptor is readable.
+pub fn event_came(face: &Face) {
+    if is_quiet(face) {
+        face.poll_soon();
+    } else {
+        face.event_told.set(true);
+    }
+}
+
 /// Sends gathered frames, and arms the descriptor for all later events. `BUSY` when an event is pending.
 pub fn arm(face: &Face) -> Result<()> {
-    let conns: Vec<_> = face.take_dirty();
-    for conn in conns {
-        conn.flush(face);
-    }
-    let servable = face.servable.borrow().iter().any(|c| c.has_room());
-    let failed = !face.broken.borrow().is_empty();
-    let held = !face.held.borrow().is_empty();
-    if servable || face.has_done() || failed || held || face.lacks_timer() {
-        return Err(Status::BUSY);
-    }
+    prepare_to_sleep(face)?;
     let mut events = [EVENT_ROOM; 1];
     match face.events.set()?.wait(&mut events, 0) {
         Ok([]) => Ok(()),
@@ -322,5 +326,29 @@ pub fn arm(face: &Face) -> Result<()> {
             face.poll_soon();
             Err(Status::BUSY)
         }
+    }
+}
+
+/// The same where somebody waits for the descriptor, who is told of a pending event at once.
+pub fn arm_watched(face: &Face) -> Result<()> {
+    prepare_to_sleep(face)?;
+    match face.event_told.get() {
+        false => Ok(()),
+        true => Err(Status::BUSY),
+    }
+}
+
+/// Sends gathered frames. `BUSY` when progress has something to do that no event tells.
+fn prepare_to_sleep(face: &Face) -> Result<()> {
+    let conns: Vec<_> = face.take_dirty();
+    for conn in conns {
+        conn.flush(face);
+    }
+    let servable = face.servable.borrow().iter().any(|c| c.has_room());
+    let failed = !face.broken.borrow().is_empty();
+    let held = !face.held.borrow().is_empty();
+    match servable || face.has_done() || failed || held || face.lacks_timer() {
+        false => Ok(()),
+        true => Err(Status::BUSY),
     }
 }

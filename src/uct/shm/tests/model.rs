@@ -4,7 +4,7 @@
 use super::ring::{Memory, good};
 use crate::ucs::sync::{Ordering, fence, word64};
 use crate::uct::shm::layout::Bells;
-use crate::uct::shm::ring::{Receiver, Sender, Shape};
+use crate::uct::shm::ring::{Receiver, Sender, Shape, UNASKED};
 use loom::sync::Arc;
 use loom::sync::atomic::AtomicBool;
 use loom::thread;
@@ -120,40 +120,80 @@ fn a_kept_message_is_not_overwritten_until_it_is_released() {
     });
 }
 
+/// A sender sends while the owner is about to sleep; `before` brings the two to where they are. Returns whether the owner had
+/// asked for fences.
+fn sleeps(always_fences: bool, before: impl Fn(&Sender, &Receiver)) -> bool {
+    let memory = Memory::new(TINY);
+    let head = Memory::new(TINY);
+    let (sender, receiver) = memory.ends_of(TINY, 0.0, always_fences);
+    // SAFETY: the model's words.
+    let bells = unsafe { Bells::new(head.base()) };
+    let seen = bells.doorbell().load(Ordering::Relaxed);
+    bells.set_awake();
+    // As a lane whose sender was answered before.
+    sender.take_question();
+    before(&sender, &receiver);
+    let poked = Arc::new(AtomicBool::new(false));
+    let (poke, sender) = (Arc::clone(&poked), End((sender, bells)));
+    let thread = thread::spawn(move || {
+        let (sender, bells) = &{ sender }.0;
+        send(sender, 7);
+        if sender.must_tell() && sender.take_question() && bells.ring(0) {
+            poke.store(true, Ordering::Release);
+        }
+    });
+    // What Inbox::arm does.
+    bells.set_armed();
+    let fences = receiver.ask_to_sleep(!always_fences);
+    fence(Ordering::SeqCst);
+    let busy = receiver.is_ready() || bells.doorbell().load(Ordering::Relaxed) != seen;
+    thread.join().unwrap();
+    assert!(
+        busy || poked.load(Ordering::Acquire) || !(fences || always_fences),
+        "nobody woke the owner"
+    );
+    assert_eq!(receive(&receiver), Some(7));
+    fences
+}
+
+/// The owner has slept before, and the sender knows.
+fn slept_before(sender: &Sender, receiver: &Receiver) {
+    assert!(!receiver.ask_to_sleep(true));
+    assert!(sender.take_question() && sender.fences());
+}
+
 #[test]
 fn who_sleeps_is_poked() {
     loom::model(|| {
-        let memory = Memory::new(TINY);
-        let head = Memory::new(TINY);
-        let (sender, receiver) = memory.ends(TINY, 0.0);
-        // SAFETY: the model's words.
-        let bells = unsafe { Bells::new(head.base()) };
-        let seen = bells.doorbell().load(Ordering::Relaxed);
-        bells.set_awake();
-        // As a lane whose sender was answered before.
-        sender.clear_question();
-        let poked = Arc::new(AtomicBool::new(false));
-        let (poke, sender) = (Arc::clone(&poked), End((sender, bells)));
-        let thread = thread::spawn(move || {
-            let (sender, bells) = &{ sender }.0;
-            send(sender, 7);
-            if sender.must_tell() {
-                sender.clear_question();
-                if bells.ring(0) {
-                    poke.store(true, Ordering::Release);
-                }
-            }
+        sleeps(true, |_, _| {});
+    });
+}
+
+#[test]
+fn who_sleeps_again_is_poked_without_a_barrier() {
+    loom::model(|| {
+        assert!(sleeps(false, slept_before));
+    });
+}
+
+#[test]
+fn a_sender_that_has_not_looked_since_the_barrier_fences_too() {
+    loom::model(|| {
+        let fences = sleeps(false, |sender, receiver| {
+            slept_before(sender, receiver);
+            sender.forget_fences();
         });
-        // What Inbox::arm does.
-        bells.set_armed();
-        receiver.ask();
-        fence(Ordering::SeqCst);
-        let busy = receiver.is_ready() || bells.doorbell().load(Ordering::Relaxed) != seen;
-        thread.join().unwrap();
-        assert!(
-            busy || poked.load(Ordering::Acquire),
-            "nobody woke the owner"
-        );
-        assert_eq!(receive(&receiver), Some(7));
+        assert!(fences);
+    });
+}
+
+/// One that stops to fence has told before: the owner issues a barrier, or is answered.
+#[test]
+fn a_sender_may_stop_to_fence_while_its_receiver_goes_to_sleep() {
+    loom::model(|| {
+        sleeps(false, |sender, receiver| {
+            slept_before(sender, receiver);
+            sender.note_unasked(UNASKED - 1);
+        });
     });
 }

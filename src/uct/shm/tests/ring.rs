@@ -31,11 +31,15 @@ impl Memory {
     }
 
     pub fn ends(&self, shape: Shape, batch: f64) -> (Sender, Receiver) {
+        self.ends_of(shape, batch, true)
+    }
+
+    pub fn ends_of(&self, shape: Shape, batch: f64, always_fences: bool) -> (Sender, Receiver) {
         // SAFETY: a lane in its first state; the tests use one sender and one receiver, and drop
         // the memory last.
         unsafe {
             (
-                Sender::new(self.0, shape, true),
+                Sender::new(self.0, shape, always_fences),
                 Receiver::new(self.0, shape, batch),
             )
         }
