@@ -191,7 +191,7 @@ int main(int argc, char **argv)
         }
         from = now_us();
         ask();
-        took[i] = (now_us() - from - late_us) / 2;
+        took[i] = (now_us() - from) / 2 - late_us;
         if (*out == 0) {
             ++i;
             break;

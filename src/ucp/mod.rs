@@ -53,6 +53,7 @@ pub mod rma;
 pub mod rndv_state;
 pub mod rndv_tuner;
 pub mod rts;
+pub mod short_sleeps;
 pub mod spin;
 pub mod staging;
 pub mod stream;

@@ -13,8 +13,10 @@ use super::idle;
 use super::progress_thread::Handover;
 #[cfg(all(test, loom))]
 use super::progress_thread::model::EventFd;
+use super::short_sleeps::ShortSleeps;
 use super::worker_core::Core;
 use crate::c::*;
+use crate::sys::clock::cycles;
 use crate::sys::epoll::{self, EVENT_ROOM, Epoll};
 #[cfg(not(all(test, loom)))]
 use crate::sys::eventfd::EventFd;
@@ -40,6 +42,8 @@ pub struct Wakeup {
     armed: Cell<u8>,
     /// The thread of the program that has armed and not come back yet; `NOBODY`, `SEVERAL`.
     sleeper: Cell<u64>,
+    /// What the last sleeps of the program were like.
+    short_sleeps: ShortSleeps,
     /// The progress thread has done something that the program may be about to sleep for.
     thread_worked: Cell<bool>,
     /// How often somebody was woken.
@@ -84,6 +88,7 @@ impl Wakeup {
             },
             armed: Cell::new(0),
             sleeper: Cell::new(NOBODY),
+            short_sleeps: ShortSleeps::default(),
             thread_worked: Cell::new(false),
             wake_ups: Counter::default(),
         })
@@ -153,6 +158,7 @@ impl Wakeup {
     /// The program is about to sleep.
     pub fn note_armed(&self) {
         self.armed.update(|armed| armed | PROGRAM);
+        self.short_sleeps.note_armed(cycles());
         let me = thread::here();
         self.sleeper.update(|sleeper| match sleeper {
             NOBODY => me,
@@ -171,6 +177,7 @@ impl Wakeup {
     fn note_back(&self) {
         if self.is_back() {
             self.sleeper.set(NOBODY);
+            self.short_sleeps.note_back(cycles());
             self.armed.update(|armed| armed & !PROGRAM);
         }
     }
@@ -332,11 +339,41 @@ pub fn arm(w: &Core) -> Result<()> {
         return Err(Status::BUSY);
     }
     if wants_events(w) {
+        if !w.is_shared() && finds_message(w) {
+            return Err(Status::BUSY);
+        }
         arm_ifaces(w, set.can_be_asked(w))?;
     }
     w.wakeup.note_armed();
     w.rounds.come_soon();
     Ok(())
+}
+
+/// Looks for messages before a sleep that may be short. Not with a lock held, which another thread waits for.
+fn finds_message(w: &Core) -> bool {
+    let sleeps = &w.wakeup.short_sleeps;
+    let Some(time) = sleeps.time_to_look() else {
+        return false;
+    };
+    let begun = cycles();
+    loop {
+        let mut can_come = false;
+        for iface in w.ifaces.iter().filter(|iface| iface.polled.get()) {
+            match iface.internal().has_message() {
+                Some(true) => {
+                    sleeps.note_look(true);
+                    return true;
+                }
+                found => can_come |= found.is_some(),
+            }
+        }
+        let is_over = cycles().wrapping_sub(begun) >= time;
+        if is_over || !can_come || w.wakeup.signalled.load(Ordering::Relaxed) {
+            sleeps.note_look(false);
+            return false;
+        }
+        core::hint::spin_loop();
+    }
 }
 
 /// The program is back from a sleep, and progress begins: interfaces that are not polled otherwise are if something came for

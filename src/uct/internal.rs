@@ -154,6 +154,12 @@ pub trait InternalIface: Iface {
     /// A message that `keep` took is not needed any more.
     fn release(face: &IfaceBox<Self>, address: usize) {}
 
+    /// Whether a message waits, where the memory tells that without a call of the kernel; `None` where it does not, or nobody can
+    /// send.
+    fn has_message(face: &IfaceBox<Self>) -> Option<bool> {
+        None
+    }
+
     /// Its event descriptor is readable, or may be: progress finds out why, and the descriptor is readable no longer where progress
     /// does not see to that.
     fn event_came(face: &IfaceBox<Self>) {}
@@ -496,6 +502,12 @@ impl<'a> InternalRef<'a> {
         Status::from_code(code).map_or(Ok(()), Err)
     }
 
+    /// `InternalIface::has_message`.
+    pub fn has_message(self) -> Option<bool> {
+        // SAFETY: an open interface, whose own table this is.
+        unsafe { (self.ops().has_message)(self.handle) }
+    }
+
     /// `InternalIface::event_came`.
     pub fn event_came(self) {
         // SAFETY: an open interface, whose own table this is.
@@ -630,6 +642,8 @@ pub struct InternalOps {
     pub release: unsafe fn(uct_iface_h, usize),
     /// `InternalIface::IN_DESCRIPTORS`.
     pub in_descriptors: bool,
+    /// `InternalIface::has_message`.
+    pub has_message: unsafe fn(uct_iface_h) -> Option<bool>,
     /// `InternalIface::event_came`.
     pub event_came: unsafe fn(uct_iface_h),
     /// `InternalIface::arm_watched`.
@@ -670,6 +684,7 @@ impl<I: InternalIface> Table<I> {
         keep: keep::<I>,
         release: release::<I>,
         in_descriptors: I::IN_DESCRIPTORS,
+        has_message: has_message::<I>,
         event_came: event_came::<I>,
         arm_watched: arm_watched::<I>,
         replies_queued: replies_queued::<I>,
@@ -774,6 +789,11 @@ unsafe fn keep<I: InternalIface>(iface: uct_iface_h, address: usize, len: usize)
 unsafe fn release<I: InternalIface>(iface: uct_iface_h, address: usize) {
     // SAFETY: by the caller's promise.
     I::release(unsafe { IfaceBox::<I>::from_c(iface) }, address);
+}
+
+unsafe fn has_message<I: InternalIface>(iface: uct_iface_h) -> Option<bool> {
+    // SAFETY: by the caller's promise.
+    I::has_message(unsafe { IfaceBox::<I>::from_c(iface) })
 }
 
 unsafe fn event_came<I: InternalIface>(iface: uct_iface_h) {

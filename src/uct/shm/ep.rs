@@ -324,6 +324,10 @@ impl InternalIface for ShmIface {
         ep.peer.sender().map(Sender::longest)
     }
 
+    fn has_message(face: &IfaceBox<Self>) -> Option<bool> {
+        face.inbox.has_message()
+    }
+
     fn event_came(face: &IfaceBox<Self>) {
         if let Ok(event) = face.inbox.wake().event() {
             event.clear();

@@ -431,6 +431,19 @@ impl Inbox {
         Ok(())
     }
 
+    /// Whether a sender has sent something, or calls; `None` without senders.
+    pub fn has_message(&self) -> Option<bool> {
+        if self.hot.len() == 0 {
+            return None;
+        }
+        Some(self.bell_rang() || self.hot_receivers().any(Receiver::is_ready))
+    }
+
+    fn hot_receivers(&self) -> impl Iterator<Item = &Receiver> {
+        let hot = self.hot.all().iter();
+        hot.filter_map(|lane| self.inlets.get(lane.get() as usize)?.receiver.get())
+    }
+
     /// The owner is awake: senders need not wake it.
     #[inline]
     pub fn disarm(&self) {
