@@ -5,6 +5,7 @@
 //! uuid of its worker and its id; a `Wireup` message with both precedes the first message that needs a reply. `state` has
 //! the life of an endpoint.
 
+pub mod copy_wait;
 mod dialect;
 mod end;
 mod fenced;
@@ -264,6 +265,8 @@ pub struct Ep {
     in_place: Cell<usize>,
     /// Memory that the peer maps, for messages from memory of devices.
     pub staging: Staging,
+    /// The same for messages to memory of devices.
+    pub receive_staging: Staging,
     /// The request whose staged fragments were sent last.
     pub staged_send: Cell<RequestId>,
     /// Requests that wait for a reply of the peer.
@@ -334,7 +337,8 @@ impl Ep {
             wireup_sent: Cell::new(false),
             peer_handles_errors: Cell::new(false),
             in_place: Cell::new(0),
-            staging: Staging::default(),
+            staging: Staging::for_sends(),
+            receive_staging: Staging::for_receives(),
             staged_send: Cell::default(),
             outstanding: Outstanding::default(),
             flushes: RefCell::new(VecDeque::new()),
@@ -587,6 +591,9 @@ impl Ep {
             return;
         }
         if !self.send_queue.is_clear() {
+            if let Task::Request(req) = &task {
+                Op::on_queued(self, *req);
+            }
             self.send_queue.push_back(task);
             self.send_queued();
         } else if self.defers() {
@@ -717,7 +724,7 @@ impl Ep {
 
     /// Sends a task and those that are queued. Returns whether all were sent, `NO_RESOURCE` if the transport has no room.
     fn send_tasks(&self, mut first: Option<Task>) -> Result<bool> {
-        while self.may_send() && !self.send_queue.is_held() {
+        while self.may_send() && !self.send_queue.is_stopped() {
             let Some(mut task) = first.take().or_else(|| self.send_queue.pop_front()) else {
                 return Ok(true);
             };
@@ -733,8 +740,11 @@ impl Ep {
                 Ok(TaskStep::Done) => {}
                 Ok(TaskStep::More) => self.send_queue.push_back(task),
                 Err(Status::NO_RESOURCE) => {
-                    self.worker().counters.retries.add(1);
                     self.send_queue.push_front(task);
+                    if self.send_queue.is_stopped() {
+                        return Ok(false);
+                    }
+                    self.worker().counters.retries.add(1);
                     return Err(Status::NO_RESOURCE);
                 }
                 Err(e) => {
@@ -817,6 +827,7 @@ impl Ep {
             Connection::Unconnected => "the address of the peer",
             Connection::Connecting => "the transport to connect",
             _ if self.send_queue.is_held() => "accesses before a fence",
+            _ if self.send_queue.is_copying() => "a device that copies what is next",
             _ if self.send_queue.is_blocked() => "room in the transport",
             _ => return None,
         };

@@ -269,7 +269,8 @@ impl Arriving {
     /// See `Request::waits_for`.
     fn waits_for(&self) -> &'static str {
         match self.state {
-            ReceiverState::Getting => "the transport, which reads the sender's memory",
+            ReceiverState::Getting => "the transport or a device, which reads the sender's memory",
+            ReceiverState::Copying => "a device, which copies the data",
             ReceiverState::AwaitPut => "the sender to put the data",
             ReceiverState::AwaitData => "the sender's fragments",
             ReceiverState::Matched | ReceiverState::Over => "the rest of the message",

@@ -17,15 +17,17 @@ use crate::ucs::mpool::{Pool, PoolBox, Pooled};
 use crate::ucs::sync::{AtomicU64, word64};
 use crate::ucs::{Result, Status};
 use crate::uct::base::config::ALLOC_METHODS;
-use crate::uct::base::copy::Room;
+use crate::uct::base::copy::{Payload, Room};
 use crate::uct::base::md::MdHandle;
 use crate::uct::base::mem::{self, Block, Request};
+use crate::uct::base::memory_copier::{KeptBytes, KeptRoom};
 use crate::uct::internal::MEM_ONE_TRANSFER;
 use crate::wire::rkey::{EXPORTED, MdKey, MdKeyList, MdKeys, READ, Rkey, WRITE};
 use crate::{ucs_debug, ucs_error};
 use core::ffi::c_void;
 use core::ops::Range;
 use std::net::SocketAddr;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// The parameters of `ucp_mem_map`.
@@ -644,13 +646,14 @@ impl Window {
         })
     }
 
-    /// Memory of the library's that devices copy to, and from which peers may read. `UNSUPPORTED` if they cannot map it.
-    pub fn for_copies(context: &Context, length: usize) -> Result<Window> {
+    /// Memory of the library's that devices copy from and to, and which peers may read or write, as `prot` says. `UNSUPPORTED` if they
+    /// cannot map it.
+    pub fn for_copies(context: &Context, length: usize, prot: u32) -> Result<Window> {
         let params = MapParams {
             address: core::ptr::null_mut(),
             length,
             flags: UCP_MEM_MAP_ALLOCATE,
-            prot: UCP_MEM_MAP_PROT_REMOTE_READ,
+            prot,
             kind: UCS_MEMORY_TYPE_HOST,
             purpose: Purpose::Copies,
         };
@@ -704,6 +707,37 @@ impl Window {
         self.region
             .as_ref()
             .map_or(core::ptr::null_mut(), |r| r.address)
+    }
+}
+
+/// Some bytes of a window's memory for copies, which stays as long as this.
+pub struct WindowPart {
+    window: Rc<Window>,
+    range: Range<usize>,
+}
+
+impl WindowPart {
+    /// `None` where the window has them not.
+    pub fn of(window: &Rc<Window>, range: Range<usize>) -> Option<WindowPart> {
+        window.part(range.clone())?;
+        let window = Rc::clone(window);
+        Some(WindowPart { window, range })
+    }
+}
+
+// SAFETY: the memory of a window is allocated once, and stays until the window is closed. The caller has these bytes to himself.
+unsafe impl KeptRoom for WindowPart {
+    fn room(&self) -> Room<'_> {
+        let none: &mut [u8] = &mut [];
+        let room = self.window.part(self.range.clone());
+        room.unwrap_or_else(|| none.into())
+    }
+}
+
+// SAFETY: as above.
+unsafe impl KeptBytes for WindowPart {
+    fn bytes(&self) -> Payload<'_> {
+        self.room().into_payload()
     }
 }
 

@@ -41,6 +41,9 @@ pub trait Operation {
         false
     }
 
+    /// Joins the send queue behind others: begins what takes time and sends nothing.
+    fn on_queued(_ep: &Ep, _req: Req) {}
+
     /// Is at the head of the send queue: sends what the transport has room for. `NO_RESOURCE` when it has none.
     fn step(_ep: &Ep, _req: Req) -> Result<TaskStep> {
         Ok(TaskStep::Done)
@@ -238,6 +241,11 @@ impl Op {
         of_type!(req, try_finish(ep, req))
     }
 
+    /// See `Operation::on_queued`.
+    pub fn on_queued(ep: &Ep, req: Req) {
+        of_type!(req, on_queued(ep, req))
+    }
+
     /// See `Operation::step`.
     pub fn step(ep: &Ep, req: Req) -> Result<TaskStep> {
         of_type!(req, step(ep, req))
@@ -279,7 +287,7 @@ pub struct RndvMemory {
     /// The data, registered for a put.
     pub registration: Option<Registration>,
     /// A copy of the data in memory that the receiver maps.
-    pub staged: Option<staging::Part>,
+    pub staged: Option<staging::Staged>,
 }
 
 /// How far a message is.
@@ -502,6 +510,8 @@ pub enum BufferAccess {
     Registered(Registration),
     /// A device copies the sender's memory into it.
     Copied(DeviceRead),
+    /// A device copies it from there, where the message is read or put before.
+    Staged(staging::Part),
 }
 
 /// A copy of a message by a device.

@@ -9,7 +9,7 @@ use crate::ucs::mpool::{Pool, Pooled};
 use crate::ucs::{Result, Status};
 use crate::uct::base::copy::{Payload, Room};
 use crate::uct::base::md::RkeyHandle;
-use crate::uct::base::memory_copier::{MemoryCopier, Pinned};
+use crate::uct::base::memory_copier::{KeptBytes, MemoryCopier, Pinned};
 use crate::uct::local::ProcessId;
 use crate::wire::rkey::{MdKey, MdKeyList, READ, Rkey, WRITE};
 use crate::{ucs_debug, ucs_error};
@@ -181,6 +181,34 @@ impl Mapping {
 
 /// The keys of a peer's domains for one memory, by the numbers of the domains.
 type DomainKeys = Box<[(u8, Mapping)]>;
+
+/// Memory of a key that is mapped here, and stays so as long as this.
+pub struct MappedBytes {
+    key: Rc<RemoteKey>,
+    address: u64,
+    length: usize,
+}
+
+impl MappedBytes {
+    /// `None` where it is not mapped, or the key permits no reading.
+    pub fn of(key: &Rc<RemoteKey>, address: u64, length: usize) -> Option<MappedBytes> {
+        key.readable(address, length)?;
+        Some(MappedBytes {
+            key: Rc::clone(key),
+            address,
+            length,
+        })
+    }
+}
+
+// SAFETY: where the key maps its memory never changes, and it is mapped until the key is dropped.
+unsafe impl KeptBytes for MappedBytes {
+    fn bytes(&self) -> Payload<'_> {
+        let none: &[u8] = &[];
+        let mapped = self.key.readable(self.address, self.length);
+        mapped.unwrap_or_else(|| none.into())
+    }
+}
 
 /// A remote key: the object of `ucp_rkey_h`.
 pub struct RemoteKey {

@@ -95,8 +95,10 @@ pub enum ReceiverState {
     AwaitPut,
     /// The sender was asked for fragments, or sends them instead of a put.
     AwaitData,
-    /// The request completes.
+    /// All data are here. The request completes, unless a device has to copy them first.
     Over,
+    /// A device copies the data to the buffer.
+    Copying,
 }
 
 impl core::fmt::Display for ReceiverState {
@@ -107,6 +109,7 @@ impl core::fmt::Display for ReceiverState {
             ReceiverState::AwaitPut => "the sender is asked to put the data",
             ReceiverState::AwaitData => "the sender is asked for fragments",
             ReceiverState::Over => "it completes",
+            ReceiverState::Copying => "a device copies the data to the buffer",
         })
     }
 }
@@ -129,6 +132,10 @@ pub enum ReceiverEvent {
     Fragment { last: bool },
     /// The sender cannot send the data.
     Failed,
+    /// A device begins to copy the data to the buffer.
+    CopyBegins,
+    /// It has copied them, or has failed.
+    Copied,
 }
 
 impl core::fmt::Display for ReceiverEvent {
@@ -142,6 +149,8 @@ impl core::fmt::Display for ReceiverEvent {
             ReceiverEvent::Put { .. } => "a put",
             ReceiverEvent::Fragment { .. } => "a fragment",
             ReceiverEvent::Failed => "the sender's failure",
+            ReceiverEvent::CopyBegins => "the begin of a copy by a device",
+            ReceiverEvent::Copied => "the end of a copy by a device",
         })
     }
 }
@@ -228,7 +237,10 @@ impl ReceiverState {
             (AwaitPut | AwaitData, E::Fragment { last: false }) => AwaitData,
             (Getting, E::Got)
             | (AwaitPut, E::Put { last: true })
-            | (AwaitPut | AwaitData, E::Fragment { last: true } | E::Failed) => Over,
+            | (AwaitPut | AwaitData, E::Fragment { last: true } | E::Failed)
+            | (Copying, E::Copied) => Over,
+            // That of a message in fragments, which nobody has asked for, is `Matched` to the end.
+            (Over | Matched, E::CopyBegins) => Copying,
             _ => return Err(Illegal),
         })
     }
@@ -311,6 +323,7 @@ Over: \n";
             ReceiverState::AwaitPut,
             ReceiverState::AwaitData,
             ReceiverState::Over,
+            ReceiverState::Copying,
         ];
         let events = [
             ReceiverEvent::GetBegins,
@@ -323,15 +336,19 @@ Over: \n";
             ReceiverEvent::Fragment { last: false },
             ReceiverEvent::Fragment { last: true },
             ReceiverEvent::Failed,
+            ReceiverEvent::CopyBegins,
+            ReceiverEvent::Copied,
         ];
         let all = table(&states, &events, ReceiverState::on);
         println!("{all}");
         let expected = "\
-Matched: GetBegins -> Getting, PutRequested -> AwaitPut, DataRequested -> AwaitData
+Matched: GetBegins -> Getting, PutRequested -> AwaitPut, DataRequested -> AwaitData, CopyBegins -> Copying
 Getting: GetFailed -> Matched, Got -> Over
 AwaitPut: Put { last: false } -> AwaitPut, Put { last: true } -> Over, Fragment { last: false } -> AwaitData, Fragment { last: true } -> Over, Failed -> Over
 AwaitData: Fragment { last: false } -> AwaitData, Fragment { last: true } -> Over, Failed -> Over
-Over: \n";
+Over: CopyBegins -> Copying
+Copying: Copied -> Over
+";
         assert_eq!(all, expected);
     }
 }

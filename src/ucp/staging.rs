@@ -1,10 +1,13 @@
 //! Memory of an endpoint that its peer maps, for messages from memory that processors cannot access: a device copies a
-//! message there, and the peer copies it from there, to memory of a device of its own without a processor.
+//! message there, and the peer copies it from there, to memory of a device of its own without a processor. And such memory for
+//! messages to a device, which the peer copies there.
 #![forbid(unsafe_code)]
 
 use super::context::Context;
-use super::mem::Window;
-use crate::uct::base::copy::Room;
+use super::mem::{Window, WindowPart};
+use crate::c::{UCP_MEM_MAP_PROT_REMOTE_READ, UCP_MEM_MAP_PROT_REMOTE_WRITE};
+use crate::ucs::Result;
+use crate::uct::base::memory_copier::PendingCopy;
 use core::cell::{Cell, RefCell};
 use core::iter;
 use core::ops::Range;
@@ -23,16 +26,17 @@ pub const SHORTEST: usize = 16 << 10;
 /// Of longer messages the transport sends what has been copied while the device copies the rest.
 pub const LONGEST: usize = 1 << 20;
 
-/// The areas of an endpoint, made when they are needed.
-#[derive(Default)]
+/// The areas of an endpoint for one direction, made when they are needed.
 pub struct Staging {
+    /// What the peer may do, `UCP_MEM_MAP_PROT_REMOTE_*`.
+    prot: u32,
     areas: RefCell<Vec<Rc<Area>>>,
     /// There is no memory that peers map.
     is_refused: Cell<bool>,
 }
 
 struct Area {
-    window: Window,
+    window: Rc<Window>,
     key: Arc<[u8]>,
     /// In order; no two touch.
     free: RefCell<Vec<Range<usize>>>,
@@ -45,6 +49,24 @@ pub struct Part {
 }
 
 impl Staging {
+    fn new(prot: u32) -> Staging {
+        Staging {
+            prot,
+            areas: RefCell::default(),
+            is_refused: Cell::new(false),
+        }
+    }
+
+    /// For messages that the peer reads.
+    pub fn for_sends() -> Staging {
+        Staging::new(UCP_MEM_MAP_PROT_REMOTE_READ)
+    }
+
+    /// For messages that the peer writes.
+    pub fn for_receives() -> Staging {
+        Staging::new(UCP_MEM_MAP_PROT_REMOTE_WRITE)
+    }
+
     /// Whether a message of this length may find room.
     pub fn serves(&self, length: usize) -> bool {
         (SHORTEST..=LONGEST).contains(&length) && !self.is_refused.get()
@@ -60,7 +82,7 @@ impl Staging {
         if found.is_some() || areas.len() == MOST {
             return found;
         }
-        let Some(area) = Area::open(context) else {
+        let Some(area) = Area::open(context, self.prot) else {
             // Some areas do as well.
             self.is_refused.set(areas.is_empty());
             return None;
@@ -72,11 +94,11 @@ impl Staging {
 }
 
 impl Area {
-    fn open(context: &Context) -> Option<Area> {
-        let window = Window::for_copies(context, AREA).ok()?;
+    fn open(context: &Context, prot: u32) -> Option<Area> {
+        let window = Window::for_copies(context, AREA, prot).ok()?;
         Some(Area {
             key: window.key.as_slice().into(),
-            window,
+            window: Rc::new(window),
             free: RefCell::new(iter::once(0..AREA).collect()),
         })
     }
@@ -125,9 +147,31 @@ impl Part {
         Arc::clone(&self.area.key)
     }
 
-    /// Its memory, for the copy of the message.
-    pub fn room(&mut self) -> Option<Room<'_>> {
-        self.area.window.part(self.range.clone())
+    /// Its memory, for the copy of the message, which ends before this is dropped.
+    pub fn memory(&self) -> Option<WindowPart> {
+        WindowPart::of(&self.area.window, self.range.clone())
+    }
+}
+
+/// A message that a device copies to such memory, or has copied.
+pub struct Staged {
+    /// Until its end is known. Dropped before the part, which is used again afterwards.
+    copy: Option<Box<dyn PendingCopy>>,
+    part: Part,
+}
+
+impl Staged {
+    pub fn new(copy: Box<dyn PendingCopy>, part: Part) -> Staged {
+        let copy = Some(copy);
+        Staged { copy, part }
+    }
+
+    /// The memory with the message; `None` while it is being copied.
+    pub fn ready(&mut self) -> Result<Option<&Part>> {
+        if let Some(copy) = self.copy.take_if(|copy| copy.is_done()) {
+            copy.wait()?;
+        }
+        Ok(self.copy.is_none().then_some(&self.part))
     }
 }
 

@@ -19,7 +19,7 @@ use super::handlers;
 use super::idle;
 use super::inspect::Inspection;
 use super::progress_thread::ProgressThread;
-use super::proto::{ProtoState, postponed, table, zcopy};
+use super::proto::{ProtoState, device_copies, postponed, table, zcopy};
 use super::request::pool::RequestPool;
 use super::request::{Req, Request};
 use super::rma::flush;
@@ -103,9 +103,12 @@ const HOOKS: Hooks = Hooks {
     },
     on_pause: |core, paused| core.tag().set_paused(paused),
     progress_postponed: postponed::progress,
-    // Stalled transfers and remote stream chunks.
+    // Stalled transfers, copies by devices, and remote stream chunks.
     wants_progress: |core| {
-        !core.proto().stalled_transfers.is_empty() || core.stream().wants_progress()
+        !core.proto().stalled_transfers.is_empty()
+            || !core.proto().device_copies.is_empty()
+            || !core.endpoints().copy_waits.is_empty()
+            || core.stream().wants_progress()
     },
     disown_requests: |core| core.requests().each(Request::disown),
 };
@@ -125,7 +128,10 @@ const EP_HOOKS: EpHooks = EpHooks {
     },
     watch: keepalive::watch,
     on_ready: |ep| keepalive::on_connected(ep.worker(), ep.id.get()),
-    abort_transfers: zcopy::abort_stalled,
+    abort_transfers: |ep, status| {
+        zcopy::abort_stalled(ep, status);
+        device_copies::end_of(ep);
+    },
     abort_postponed: postponed::abort,
     end_stream: stream::recv::end,
     forget_stream: |ep| ep.worker().stream().forget(ep),
@@ -370,6 +376,7 @@ impl Drop for Worker {
         Ep::abort_draining(self);
         self.tag.cancel_all();
         self.proto.postponed.end_all();
+        device_copies::end_all(self);
         for message in self.proto.reassemblies.take_all() {
             super::tag::recv::sender_gone(self, &message, Status::CANCELED);
         }

@@ -3,7 +3,7 @@
 //! A stream of the program's, or the default stream, would have a copy wait for what the program has queued there. Copies
 //! of one stream are made in turn, those of several at the same time: who copies says by which (`Way`).
 
-use super::driver::{Context, Driver, DriverError, call};
+use super::driver::{Context, Driver, DriverError, Entered, call};
 use super::memory::Allocation;
 use crate::c::cuda::*;
 use crate::sys::eventfd::EventFd;
@@ -90,15 +90,28 @@ impl Queue {
         // Ranges by the promise of `copy` and `start`; the driver checks those of its own.
         call!(unsafe self.driver, cuMemcpyAsync(to, from, length, self.stream.0))
     }
+
+    /// Whether the stream is still there. The context is current as long as the answer lives.
+    fn entered(&self) -> Option<Entered> {
+        let is_lost = self.is_lost.load(Ordering::Relaxed);
+        let entered = (!is_lost).then(|| self.driver.enter(self.context).ok())??;
+        (self.driver.current_context_id() == self.id).then_some(entered)
+    }
+
+    /// Waits for all copies, after an error that does not tell that a copy has ended: its memory may be used again afterwards.
+    #[cold]
+    fn wait(&self) {
+        if let Some(_entered) = self.entered() {
+            // Of `open`. With an error of the device's all has ended.
+            let _ = call!(unsafe self.driver, cuStreamSynchronize(self.stream.0));
+        }
+    }
 }
 
 impl Drop for Queue {
     fn drop(&mut self) {
         // Of a context that was destroyed, with all that is in it, nothing is left to destroy.
-        if !*self.is_lost.get_mut()
-            && let Ok(_entered) = self.driver.enter(self.context)
-            && self.driver.current_context_id() == self.id
-        {
+        if let Some(_entered) = self.entered() {
             for event in self.free.get_mut().drain(..) {
                 // Of `event`, once.
                 let _ = call!(unsafe self.driver, cuEventDestroy_v2(event.0));
@@ -303,6 +316,9 @@ impl Copying {
             return Ok(false);
         }
         let ended = self.queue.driver.check("cuEventQuery", code);
+        if ended.is_err() {
+            self.queue.wait();
+        }
         self.ended.set(Some(ended));
         ended.map(|()| true)
     }
@@ -330,6 +346,9 @@ impl Copying {
         }
         // The event lives as long as this.
         let ended = call!(unsafe self.queue.driver, cuEventSynchronize(self.event));
+        if ended.is_err() {
+            self.queue.wait();
+        }
         self.ended.set(Some(ended));
         ended
     }

@@ -5,7 +5,7 @@ pub mod generic;
 use crate::c::*;
 use crate::ucs::{Result, Status};
 use crate::uct::base::copy::{Payload, Room, copy, copy_home};
-use crate::uct::base::memory_copier::MemoryCopier;
+use crate::uct::base::memory_copier::{KeptBytes, KeptRoom, MemoryCopier, PendingCopy};
 use crate::uct::base::staged::{Block, Staged};
 use core::cell::Cell;
 use core::ffi::c_void;
@@ -190,13 +190,8 @@ impl Data {
 
     /// The address and the memory type of a contiguous buffer that processors cannot access.
     pub fn device_block(&self) -> Option<(*mut u8, ucs_memory_type_t)> {
-        match self {
-            Data::Opaque {
-                state: Opaque::Staged(staged),
-                ..
-            } => Some((staged.block()?.at, staged.kind())),
-            _ => None,
-        }
+        let staged = self.device_data()?;
+        Some((staged.block()?.at, staged.kind()))
     }
 
     /// The address and the memory type of a contiguous buffer.
@@ -243,13 +238,8 @@ impl Data {
 
     /// The memory type: `UCS_MEMORY_TYPE_*`.
     pub fn memory_type(&self) -> ucs_memory_type_t {
-        match self {
-            Data::Opaque {
-                state: Opaque::Staged(staged),
-                ..
-            } => staged.kind(),
-            _ => UCS_MEMORY_TYPE_HOST,
-        }
+        self.device_data()
+            .map_or(UCS_MEMORY_TYPE_HOST, Staged::kind)
     }
 
     /// Makes sure that `pack` finds up to `most` bytes at `offset`, before anything depends on that.
@@ -258,6 +248,34 @@ impl Data {
         match self {
             Data::Opaque { state, .. } => state.fetch(offset, most),
             _ => Ok(()),
+        }
+    }
+
+    /// As `fetch`, but a device may only start to copy, and the next call asks whether it has. Returns whether `pack` finds them.
+    pub fn begin_fetch(&self, offset: usize, most: usize) -> Result<bool> {
+        match self.device_data() {
+            Some(staged) => staged.begin_fetch(offset, most),
+            None => self.fetch(offset, most).map(|()| true),
+        }
+    }
+
+    /// Has a device start to copy what will be fetched first. Of a long message windows are copied when it is sent, as each takes memory.
+    pub fn prefetch(&self, most: usize) {
+        if let Some(staged) = self.device_data()
+            && staged.is_short()
+        {
+            // Who fetches it hears of an error.
+            let _ = staged.begin_fetch(0, most);
+        }
+    }
+
+    fn device_data(&self) -> Option<&Staged> {
+        match self {
+            Data::Opaque {
+                state: Opaque::Staged(staged),
+                ..
+            } => Some(staged),
+            _ => None,
         }
     }
 
@@ -294,6 +312,17 @@ impl Data {
                 Ok(())
             }
         }
+    }
+
+    /// Has a device start to copy the first bytes, as far as they exist and there is room. `None` where processors copy.
+    pub fn start_copy_out<M: KeptRoom>(&self, to: M) -> Option<Result<Box<dyn PendingCopy>>> {
+        Some(self.device_data()?.start_copy_out(to))
+    }
+
+    /// The same of bytes that are copied to the beginning of the buffer.
+    pub fn start_unpack<M: KeptBytes>(&self, from: M) -> Option<Result<Box<dyn PendingCopy>>> {
+        let staged = self.device_data()?;
+        (from.bytes().len() <= self.len()).then(|| staged.start_unpack(from))
     }
 
     /// Copies bytes to offset `offset` of the buffer.
@@ -341,6 +370,18 @@ impl Data {
         match self {
             Data::Opaque { state, .. } => state.finish(),
             _ => Ok(()),
+        }
+    }
+
+    /// As `finish`, but a device may only start to copy what is left: the buffer has it when that has ended.
+    #[inline]
+    pub fn start_finish(&self) -> Result<Option<Box<dyn PendingCopy>>> {
+        match self {
+            Data::Opaque {
+                state: Opaque::Staged(staged),
+                ..
+            } => staged.start_finish(),
+            _ => Ok(None),
         }
     }
 

@@ -349,6 +349,7 @@ impl Ep {
         self.advance(event);
         self.send_queue.close_short_route();
         self.send_queue.set_held(false);
+        self.send_queue.set_copying(false);
         if self.is_aborting() {
             self.abort_queue();
         }

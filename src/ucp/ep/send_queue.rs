@@ -128,7 +128,7 @@ pub struct SendQueue {
     queue: RefCell<FrontQueue<Task>>,
     /// Queued replies to requests of the peer.
     replies: Cell<usize>,
-    /// Why the queue is not sent: bits of `BLOCKED` and `HELD`.
+    /// Why the queue is not sent: bits of `BLOCKED`, `HELD` and `COPYING`.
     waits: Cell<u8>,
 }
 
@@ -136,6 +136,8 @@ pub struct SendQueue {
 const BLOCKED: u8 = 1;
 /// After a fence: accesses on other lanes have to end first.
 const HELD: u8 = 2;
+/// A device copies what is to be sent next.
+const COPYING: u8 = 4;
 
 impl SendQueue {
     /// The queue of an endpoint whose peer is not known. `takes_shortcuts`: whether the operations of a feature do.
@@ -209,6 +211,19 @@ impl SendQueue {
 
     pub fn set_held(&self, held: bool) {
         self.set(HELD, held);
+    }
+
+    pub fn is_copying(&self) -> bool {
+        self.waits.get() & COPYING != 0
+    }
+
+    pub fn set_copying(&self, copying: bool) {
+        self.set(COPYING, copying);
+    }
+
+    /// Whether nothing is sent although the transport may have room.
+    pub fn is_stopped(&self) -> bool {
+        self.waits.get() & (HELD | COPYING) != 0
     }
 
     pub fn set_blocked(&self, blocked: bool) {
@@ -342,6 +357,12 @@ mod tests {
         assert!(!has_route(0) && queue.is_blocked() && !queue.is_clear());
         queue.set_held(false);
         assert!(has_route(8));
+        queue.set_copying(true);
+        queue.set_held(true);
+        queue.set_held(false);
+        assert!(!has_route(0) && queue.is_stopped() && queue.is_copying() && !queue.is_held());
+        queue.set_copying(false);
+        assert!(has_route(8) && !queue.is_stopped());
         queue.push_front(control());
         assert!(!has_route(8));
         assert_eq!(queue.replace_queue(FrontQueue::new()).len(), 1);

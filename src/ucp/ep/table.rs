@@ -1,5 +1,6 @@
 //! `Endpoints`: the endpoints of a worker, by local id, by remote endpoint and by transport endpoint.
 
+use super::copy_wait::CopyWaits;
 use super::loopback::Loopback;
 use super::pairing::{Pairing, ReturnPath};
 use super::{Capability, Ep, EpRef, MessageLane, OpenedLane, OpenedRails, Task, WantedRails};
@@ -57,6 +58,8 @@ pub struct Endpoints {
     /// Which local endpoint belongs to which remote endpoint.
     pub pairing: Pairing,
     pub loopback: Loopback,
+    /// Those whose queues wait for a device.
+    pub copy_waits: CopyWaits,
     hooks: &'static EpHooks,
 }
 
@@ -68,6 +71,7 @@ impl Endpoints {
             by_lane: RefCell::default(),
             pairing: Pairing::default(),
             loopback: Loopback::default(),
+            copy_waits: CopyWaits::default(),
             hooks,
         }
     }

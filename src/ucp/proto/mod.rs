@@ -2,10 +2,12 @@
 //!
 //! `send`: eager and rendezvous sends. `reassembly`: fragmented messages. `rndv`: rendezvous data; `fetched`: rendezvous
 //! into buffers of the library; `revocation`: the epoch that tells whether rendezvous buffers are still valid. `rails`:
-//! transfers that are split over several lanes. `zcopy`: transfers that a transport performs between the memory of two processes. `control`: control messages. `table` prints
+//! transfers that are split over several lanes. `zcopy`: transfers that a transport performs between the memory of two processes. `device_copies`: copies by devices
+//! from memory that is mapped here. `control`: control messages. `table` prints
 //! the thresholds. `postponed`: operations that go on with the next progress. `upstream`: messages in upstream's format.
 
 pub mod control;
+pub mod device_copies;
 pub mod fetched;
 pub mod postponed;
 pub mod rails;
@@ -25,6 +27,7 @@ use crate::ucp::rndv_tuner::RndvTuner;
 use crate::ucp::worker_core::{Core, FloorState};
 use crate::ucs::config::Config;
 use core::cell::RefCell;
+use device_copies::DeviceCopies;
 use postponed::Postponed;
 use rails::RailRules;
 use reassembly::Reassemblies;
@@ -49,6 +52,8 @@ pub struct ProtoState {
     pub rests: RefCell<HashMap<u64, Rest>>,
     /// Copies that wait for a transport's room.
     pub stalled_transfers: StalledTransfers,
+    /// Copies by devices that are under way.
+    pub device_copies: DeviceCopies,
     /// Measured throughput of rendezvous schemes.
     pub rndv_tuner: Rc<RndvTuner>,
     /// Tells receivers whether the memory of an RTS is still valid.
@@ -68,6 +73,7 @@ impl ProtoState {
             postponed: Postponed::default(),
             rests: RefCell::default(),
             stalled_transfers: StalledTransfers::default(),
+            device_copies: DeviceCopies::default(),
             rndv_tuner: Rc::default(),
             revocation: RevocationEpoch::default(),
             mappable: View::default(),

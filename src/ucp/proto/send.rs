@@ -24,6 +24,9 @@ use core::ops::Range;
 /// Fragments end at multiples of this: generic datatypes need not be able to unpack half an element. MPICH's are not.
 const ELEMENTS: usize = 64;
 
+/// Messages of an endpoint that staging buffers are filled for at a time: of those few are kept.
+const COPIED_AHEAD: usize = 8;
+
 /// Sends `data` as a message of `kind`.
 pub fn start(
     ep: &Ep,
@@ -49,6 +52,9 @@ pub fn start(
         Stage::Unplanned { policy }
     };
     if stage == Stage::Whole && !kind.waits_for_match() && ep.is_clear() {
+        if must_be_immediate(param).is_err() {
+            data.fetch(0, data.len())?;
+        }
         match whole(ep, &kind, &data, RequestName::default()) {
             Ok(()) => {
                 drop(data);
@@ -283,6 +289,17 @@ impl Operation for SendOp {
         matches!(self.kind, MessageKind::Stream { .. })
     }
 
+    fn on_queued(ep: &Ep, req: Req) {
+        req.with_op(|op| {
+            if let Op::Send(send) = op
+                && matches!(send.data, Data::Opaque { .. })
+                && !ep.is_loopback()
+            {
+                copy_ahead(ep, send);
+            }
+        });
+    }
+
     fn step(ep: &Ep, req: Req) -> Result<TaskStep> {
         // SAFETY: the only borrow: callbacks run after `complete` replaced the operation.
         let Op::Send(send) = (unsafe { req.op() }) else {
@@ -410,6 +427,22 @@ impl Operation for SendOp {
     }
 }
 
+/// Has a device copy what is sent next of a message that waits for others.
+#[cold]
+fn copy_ahead(ep: &Ep, send: &mut SendOp) {
+    let length = match send.stage {
+        Stage::Rndv(SenderState::SendRts) => return rndv::sender::stage_ahead(ep, send),
+        Stage::Whole => send.data.len(),
+        Stage::Fragments { offset: 0, .. } | Stage::Rndv(SenderState::Data { offset: 0, .. }) => {
+            ep.lane().max_piece
+        }
+        _ => return,
+    };
+    if ep.send_queue.with_tasks(|queued, _| queued < COPIED_AHEAD) {
+        send.data.prefetch(length);
+    }
+}
+
 /// A synchronous message was sent.
 pub fn wait_for_match(ep: &Ep, req: Req) {
     req.with_op(|op| {
@@ -448,7 +481,7 @@ fn whole_of_ours(ep: &Ep, kind: &MessageKind, data: &Data, sync: RequestName) ->
     let len = match data {
         // A user's pack function is called once, into existing memory.
         Data::Opaque { .. } => {
-            data.fetch(0, data.len())?;
+            ep.fetch(data, 0, data.len())?;
             usize::MAX
         }
         _ => head + data.len(),
@@ -502,7 +535,7 @@ fn send_fragment(ep: &Ep, req: Req, send: &SendOp, message: u64, offset: usize) 
             kind: send.kind.id() as u8,
         };
         let room = whole_elements(ep.lane().max_piece - head);
-        send.data.fetch(0, room)?;
+        ep.fetch(&send.data, 0, room)?;
         let n = ep.lane().bcopy(AmId::First, |buffer| {
             buffer.fields(head, |w| {
                 first.encode(w);
@@ -534,7 +567,7 @@ fn send_middle(
         offset: range.start as u64,
     };
     let room = whole_elements(ep.max_piece(lane) - MiddleHdr::LEN).min(range.len());
-    send.data.fetch(range.start, room)?;
+    ep.fetch(&send.data, range.start, room)?;
     let n = lane.bcopy(AmId::Middle, MiddleHdr::LEN + room, |buffer| {
         buffer.header(&head);
         buffer.data(&send.data, range.start, room);
@@ -616,7 +649,7 @@ pub fn send_body<H: Header>(
     limit: usize,
 ) -> Result<usize> {
     let room = whole_elements(ep.lane().max_piece - H::LEN).min(limit);
-    data.fetch(offset, room)?;
+    ep.fetch(data, offset, room)?;
     let n = ep.lane().bcopy(id, |buffer| {
         buffer.header(head);
         buffer.data(data, offset, room);
@@ -637,7 +670,7 @@ pub fn pack_and_send(
     if around + most > ep.lane().max_bcopy {
         return Err(Status::EXCEEDS_LIMIT);
     }
-    data.fetch(offset, most)?;
+    ep.fetch(data, offset, most)?;
     let sent = ep.lane().bcopy_as(id, |buffer| {
         buffer.fields(head, |w| encode(w));
         buffer.data(data, offset, most);

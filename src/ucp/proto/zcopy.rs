@@ -197,6 +197,17 @@ fn begin_all(req: Req, parts: &[ActiveTransfer], waits: bool) -> Result<()> {
     Ok(())
 }
 
+/// A device copies for a request, without a transport.
+pub fn begin_device_copy(req: Req) {
+    init_completion(req);
+    req.give_to_transport(TransportHold::ByDevice);
+}
+
+/// That copy has ended, which is reported to the operation of the request.
+pub fn end_device_copy(req: Req, end: Result<()>) {
+    end_posting(req, end);
+}
+
 /// A put by one lane, and the message that tells the receiver of it.
 pub struct NotifiedPut {
     pub lane: Lane,

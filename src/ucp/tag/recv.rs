@@ -19,6 +19,7 @@ use crate::ucp::worker_core::Core;
 use crate::ucs::tag_match::EntryId;
 use crate::ucs::{Result, Status, tracepoint};
 use crate::uct::base::copy::{Payload, SMALL};
+use crate::uct::base::memory_copier::PendingCopy;
 use crate::wire::id::{EpName, RequestName};
 use core::mem::ManuallyDrop;
 
@@ -289,11 +290,23 @@ pub fn unpack_fragment(req: Req, offset: usize, body: &[u8]) {
 /// Copies a whole message into a buffer.
 #[inline]
 fn unpack_whole(data: &Data, bytes: &[u8]) -> Result<()> {
+    unpack_unfinished(data, bytes)?;
+    data.finish()
+}
+
+/// As `unpack_whole`, but a device may only start to copy.
+#[inline]
+fn start_unpack_whole(data: &Data, bytes: &[u8]) -> Result<Option<Box<dyn PendingCopy>>> {
+    unpack_unfinished(data, bytes)?;
+    data.start_finish()
+}
+
+#[inline]
+fn unpack_unfinished(data: &Data, bytes: &[u8]) -> Result<()> {
     if bytes.len() > data.len() && !matches!(data, Data::Opaque { .. }) {
         return Err(Status::MESSAGE_TRUNCATED);
     }
-    data.unpack_bytes(0, bytes)?;
-    data.finish()
+    data.unpack_bytes(0, bytes)
 }
 
 /// Removes the oldest posted receive for a tag, and prepares it for a fragmented or rendezvous message.
@@ -434,15 +447,27 @@ fn deliver(worker: &Core, req: Req, tag: u64, bytes: &[u8], sync: Option<Request
 /// The same into any buffer.
 #[inline(never)]
 fn deliver_general(worker: &Core, req: Req, info: Info, bytes: &[u8], sync: Option<RequestName>) {
-    let result = req.with_op(|op| match op {
-        Op::TagWait(r) => unpack_whole(&r.data, bytes),
-        _ => Err(Status::INVALID_PARAM),
+    let copy = req.with_op(|op| {
+        let Op::TagWait(r) = op else {
+            return Err(Status::INVALID_PARAM);
+        };
+        let copy = start_unpack_whole(&r.data, bytes)?;
+        if copy.is_some() {
+            // The request is matched, and holds its buffer.
+            let data = core::mem::replace(&mut r.data, Data::contig(core::ptr::null_mut(), 0));
+            let arriving = Arriving::default();
+            *op = Op::TagRecv(TagRecvOp { data, arriving });
+        }
+        Ok(copy)
     });
     req.set_info(info);
     if let Some(sender) = sync {
         receiver::send_match(worker, sender);
     }
-    req.complete(result);
+    match copy {
+        Ok(None) => req.complete(Ok(())),
+        copy => receiver::complete_after(req, copy),
+    }
 }
 
 /// The first fragment of a message. Returns the reassembly with its target.
@@ -492,8 +517,14 @@ pub fn complete_unexpected(worker: &Core, id: MessageId, entry: EntryId) {
 
 /// The last fragment of a matched message.
 pub fn complete_matched(req: Req) {
-    if let Some(result) = unpacked(req) {
-        req.complete(result);
+    let copy = req.with_op(|op| match op {
+        Op::TagRecv(r) => Some((r.arriving.error).map_or_else(|| r.data.start_finish(), Err)),
+        _ => None,
+    });
+    match copy {
+        Some(Ok(None)) => req.complete(Ok(())),
+        Some(copy) => receiver::complete_after(req, copy),
+        None => {}
     }
 }
 

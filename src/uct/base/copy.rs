@@ -193,6 +193,15 @@ impl<'a> Room<'a> {
         }
     }
 
+    /// As `payload`, for as long as the memory is lent.
+    pub fn into_payload(self) -> Payload<'a> {
+        Payload {
+            at: self.at,
+            len: self.len,
+            lent: PhantomData,
+        }
+    }
+
     /// A part of it, which must be inside.
     #[inline(always)]
     pub fn part(&mut self, offset: usize, len: usize) -> Room<'_> {

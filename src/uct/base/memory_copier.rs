@@ -2,6 +2,7 @@
 
 use crate::ucs::sync::{AtomicU64, Ordering};
 use crate::ucs::{Result, Status};
+use crate::uct::base::copy::{Payload, Room};
 use core::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
@@ -100,6 +101,9 @@ pub const STAGING_BUFFER: usize = (512 + 64) << 10;
 pub trait BufferPool: Send + Sync {
     /// Takes back a buffer that nothing uses any more.
     fn put(&self, bytes: Vec<u8>);
+
+    /// Whether as many buffers are in use as are kept.
+    fn is_exhausted(&self) -> bool;
 }
 
 /// Memory of the host, from a pool or not.
@@ -119,6 +123,11 @@ impl HostBuffer {
         let (over, beyond) = bytes.split_at(bytes.len().min(self.bytes.len() - at));
         self.bytes[at..][..over.len()].copy_from_slice(over);
         self.bytes.extend_from_slice(beyond);
+    }
+
+    /// Whether it is a staging buffer, and as many of those are in use as are kept: to make another takes long.
+    pub fn is_the_last(&self) -> bool {
+        self.pool.as_ref().is_some_and(|pool| pool.is_exhausted())
     }
 
     /// Whether it is a staging buffer.
@@ -156,6 +165,22 @@ pub trait PendingCopy {
 
     /// Ends when the copy has ended.
     fn wait(self: Box<Self>) -> Result<()>;
+}
+
+/// Memory of the host that a copy reads after the call that has started it.
+///
+/// # Safety
+/// `bytes` must always give the same memory, which stays as long as this, wherever this is moved.
+pub unsafe trait KeptBytes: 'static {
+    fn bytes(&self) -> Payload<'_>;
+}
+
+/// The same of memory that a copy writes.
+///
+/// # Safety
+/// As for `KeptBytes`; nobody else of this process may use the memory.
+pub unsafe trait KeptRoom: 'static {
+    fn room(&self) -> Room<'_>;
 }
 
 /// Memory that was allocated for code on a device; freed when dropped. All threads may use it.

@@ -89,6 +89,10 @@ impl BufferPool for Buffers {
             self.unpin(&bytes, &mut state);
         }
     }
+
+    fn is_exhausted(&self) -> bool {
+        self.state.lock().lent >= KEPT
+    }
 }
 
 impl Drop for Buffers {

@@ -5,35 +5,52 @@
 use crate::c::UCS_MEMORY_TYPE_HOST;
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Capability, Ep};
-use crate::ucp::op::{Op, Stage};
+use crate::ucp::op::{DeviceRead, Op, ReadEpoch, Stage};
 use crate::ucp::proto::revocation::MappedEpoch;
-use crate::ucp::rkey::RemoteKey;
+use crate::ucp::rkey::{MappedBytes, RemoteKey};
 use crate::ucp::rndv_state::SenderState;
 use crate::ucp::rts::Rts;
-use crate::ucp::staging::{self, Part};
+use crate::ucp::staging::{self, Part, Staged};
 use crate::ucp::worker_core::Core;
-use crate::ucs::Result;
+use crate::ucs::{Result, Status};
 use crate::uct::base::copy::{Payload, Room};
+use crate::uct::base::memory_copier::PendingCopy;
 use crate::uct::internal::EpochGuard;
 use crate::wire::id::EpName;
 use crate::wire::rkey::{READ, WRITE};
+use core::convert::Infallible;
 use core::ops::Range;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// The result of a copy from mapped memory.
-pub enum Copied {
+pub enum Copied<S = Infallible> {
     Ended(Result<()>),
+    /// A device copies.
+    Started(S),
     /// The sender has taken something back meanwhile, perhaps this message.
     InDoubt,
     NotPossible,
 }
 
-/// Copies a message whose memory is mapped here: that of a request of this worker, or the peer's by a key of the RTS.
-pub fn copy_mapped(worker: &Core, ep: &Ep, to: &Data, message: &Rts) -> Copied {
+/// A copy by a device that was started.
+pub struct StartedCopy {
+    pub copy: Box<dyn PendingCopy>,
+    pub read: DeviceRead,
+}
+
+/// Copies a message whose memory is mapped here: that of a request of this worker, or the peer's by a key of the RTS. Copies
+/// by devices, of the latter, are started.
+pub fn copy_mapped(worker: &Core, ep: &Ep, to: &Data, message: &Rts) -> Copied<Box<StartedCopy>> {
     let copied = if message.sender.ep.uuid == worker.uuid {
         copy_within_worker(worker, to, message).map_or(Copied::NotPossible, Copied::Ended)
     } else {
-        copy_part(ep, message, 0..message.total, to, 0)
+        let start = |bytes, read| {
+            let copy = to.start_unpack(bytes)?;
+            Some(copy.map(|copy| Box::new(StartedCopy { copy, read })))
+        };
+        let whole = 0..message.total;
+        copy_from_region(ep, message, whole, (to, 0), start).unwrap_or(Copied::NotPossible)
     };
     match copied {
         Copied::Ended(Ok(())) => Copied::Ended(to.finish()),
@@ -61,17 +78,19 @@ fn copy_within_worker(worker: &Core, to: &Data, message: &Rts) -> Option<Result<
 
 /// Copies some bytes of a message from the peer's region to offset `at` of `to`, where they must fit.
 pub fn copy_part(ep: &Ep, message: &Rts, part: Range<usize>, to: &Data, at: usize) -> Copied {
-    copy_from_region(ep, message, part, to, at).unwrap_or(Copied::NotPossible)
+    let none = |_, _| None;
+    copy_from_region(ep, message, part, (to, at), none).unwrap_or(Copied::NotPossible)
 }
 
-/// As `copy_part`. `None` when the region or the epoch word is not mapped here.
-fn copy_from_region(
+/// As `copy_part`. `None` when the region or the epoch word is not mapped here. What a device copies is started by `start`, if it
+/// can.
+fn copy_from_region<S>(
     ep: &Ep,
     message: &Rts,
     part: Range<usize>,
-    to: &Data,
-    at: usize,
-) -> Option<Copied> {
+    (to, at): (&Data, usize),
+    start: impl FnOnce(MappedBytes, DeviceRead) -> Option<Result<S>>,
+) -> Option<Copied<S>> {
     if message.region == 0 {
         return None;
     }
@@ -92,6 +111,18 @@ fn copy_from_region(
     {
         // Devices copy from it without a detour.
         key.pin(&**copier);
+        if let Some(bytes) = MappedBytes::of(&key, address, part.len()) {
+            let epoch = epoch_key.clone().zip(message.guard);
+            let read = DeviceRead {
+                key: Rc::clone(&key),
+                epoch: epoch.map(|(key, guard)| ReadEpoch::Mapped(key, guard)),
+            };
+            match start(bytes, read) {
+                Some(Ok(started)) => return Some(Copied::Started(started)),
+                Some(Err(e)) => return Some(Copied::Ended(Err(e))),
+                None => {}
+            }
+        }
     }
     let copy = |from: Payload<'_>| to.unpack(at, from);
     let result = read_mapped(ep, &key, to, address, part.len(), copy)?;
@@ -248,12 +279,32 @@ pub fn offer<'a>(ep: &'a Ep, data: &Data) -> Offer<'a> {
     }
 }
 
-/// Has a device copy data that processors cannot access to memory that the peer maps, and offers them there. `None` where there is
-/// no such memory.
+/// Memory of this process that the peer maps, for a message that a device copies from there.
+pub fn part_for_peer(ep: &Ep, length: usize) -> Option<Part> {
+    let worker = ep.worker();
+    if !worker.proto().rules.maps || !shares_memory(ep) || ep.is_upstream() {
+        return None;
+    }
+    ep.receive_staging.take(worker.context(), length)
+}
+
+/// Has a device start to copy data that processors cannot access to memory that the peer maps. `None` where there is no such
+/// memory.
+pub fn stage(ep: &Ep, data: &Data) -> Result<Option<Staged>> {
+    let Some(part) = ep.staging.take(ep.worker().context(), data.len()) else {
+        return Ok(None);
+    };
+    let copy = part.memory().and_then(|room| data.start_copy_out(room));
+    let copy = copy.transpose()?;
+    Ok(copy.map(|copy| Staged::new(copy, part)))
+}
+
+/// Offers data there, once they have been copied: `NO_RESOURCE` before, and the endpoint sends nothing until then. `None` where
+/// there is no such memory.
 pub fn offer_staged<'a>(
     ep: &'a Ep,
     data: &Data,
-    staged: &mut Option<Part>,
+    staged: &mut Option<Staged>,
 ) -> Result<Option<Offer<'a>>> {
     let worker = ep.worker();
     let (guard, epoch_key) = if ep.may_revoke() {
@@ -265,16 +316,16 @@ pub fn offer_staged<'a>(
         (None, &[][..])
     };
     if staged.is_none() {
-        let Some(mut part) = ep.staging.take(worker.context(), data.len()) else {
-            return Ok(None);
-        };
-        let Some(room) = part.room() else {
-            return Ok(None);
-        };
-        data.copy_out(room)?;
-        *staged = Some(part);
+        *staged = stage(ep, data)?;
     }
-    Ok(staged.as_ref().map(|part| Offer {
+    let Some(staged) = staged else {
+        return Ok(None);
+    };
+    let Some(part) = staged.ready()? else {
+        ep.wait_for_copy();
+        return Err(Status::NO_RESOURCE);
+    };
+    Ok(Some(Offer {
         address: part.address(),
         key: Some(part.key()),
         guard,

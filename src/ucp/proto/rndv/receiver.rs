@@ -25,7 +25,7 @@
 //!     │ ────────────── DataFailed ─────────────► │ [AwaitPut], [AwaitData]: completes with the status
 //! ```
 
-use super::mapped::{Copied, copy_mapped, mappable};
+use super::mapped::{Copied, StartedCopy, copy_mapped, mappable, part_for_peer};
 use super::sender;
 use crate::c::{
     UCP_MEM_MAP_PROT_REMOTE_WRITE, UCS_MEMORY_TYPE_HOST, UCT_MD_MEM_ACCESS_LOCAL_READ,
@@ -39,6 +39,7 @@ use crate::ucp::op::{
     TagRecvOp,
 };
 use crate::ucp::proto::control;
+use crate::ucp::proto::device_copies;
 use crate::ucp::proto::rails::{self, Ends};
 use crate::ucp::proto::revocation::MappedEpoch;
 use crate::ucp::proto::zcopy::{self, Direction, Transfer};
@@ -51,6 +52,7 @@ use crate::ucp::rts::{OwnSend, Rts};
 use crate::ucp::worker_core::Core;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status, tracepoint};
+use crate::uct::base::memory_copier::{KeptRoom, PendingCopy};
 use crate::uct::internal::EpochGuard;
 use crate::wire::header::{AckHdr, AmId, DataHdr, PutDoneHdr, RtrHdr};
 use crate::wire::id::{RequestId, RequestName};
@@ -121,6 +123,10 @@ pub fn fetch(worker: &Core, req: Req, message: &Rts) {
                 worker.counters.fetched.mapped.add(message.total);
                 return complete_and_ack(worker, req, message.sender, result);
             }
+            Some(Copied::Started(started)) => {
+                worker.counters.fetched.mapped.add(message.total);
+                return await_copy(req, reply, *started);
+            }
             Some(Copied::InDoubt) => return request_from_sender(worker, req, reply),
             Some(Copied::NotPossible) | None => {}
         }
@@ -168,7 +174,53 @@ pub fn fetch(worker: &Core, req: Req, message: &Rts) {
     {
         return;
     }
+    // A device puts faster, if one reaches both ends.
+    if block.is_some_and(|(_, kind)| reply.device_lane(kind).is_none())
+        && read_to_staging(req, reply, message)
+    {
+        return;
+    }
     request_from_sender(worker, req, reply);
+}
+
+/// Reads a message of the host's memory, which devices do not copy from, to memory that they do. `false` if that cannot begin.
+#[cold]
+fn read_to_staging(req: Req, ep: &Ep, message: &Rts) -> bool {
+    let worker = ep.worker();
+    if message.address == 0 || !worker.proto().rules.reads {
+        return false;
+    }
+    let Some(lane) = ep.lane_with(Capability::SingleCopy) else {
+        return false;
+    };
+    let Some(part) = ep.receive_staging.take(worker.context(), message.total) else {
+        return false;
+    };
+    let Some(local) = part.memory().map(|memory| memory.room().as_mut_ptr()) else {
+        return false;
+    };
+    let transfer = Transfer {
+        local,
+        memory: LocalMemory::Plain,
+        len: message.total,
+        remote: message.address,
+        rkey: 0,
+        guard: message.guard,
+    };
+    with_arriving(req, |_, state| {
+        state.access = Some(Box::new(BufferAccess::Staged(part)));
+    });
+    read(req, ep, transfer.len, || zcopy::get(req, lane, transfer))
+}
+
+/// A device copies a message from memory that is mapped here: it is as a get.
+fn await_copy(req: Req, ep: &Ep, StartedCopy { copy, read }: StartedCopy) {
+    with_arriving(req, |_, state| {
+        state.advance(ReceiverEvent::GetBegins);
+        state.access = Some(Box::new(BufferAccess::Copied(read)));
+    });
+    ep.add_outstanding(req);
+    device_copies::begin(req, Some(ep), copy);
 }
 
 /// As `fetch`, of a message of the worker to itself.
@@ -413,9 +465,14 @@ fn request_from_sender(worker: &Core, req: Req, ep: &Ep) {
         }
         let (to, kind) = data.block().filter(|_| worker.proto().rules.writes)?;
         if kind != UCS_MEMORY_TYPE_HOST {
-            let (address, window) = open_to_rdma(ep, (to, kind), state.total)?;
-            let key = window.key.as_slice().into();
-            state.access = Some(Box::new(BufferAccess::Window(window)));
+            if let Some((address, window)) = open_to_rdma(ep, (to, kind), state.total) {
+                let key = window.key.as_slice().into();
+                state.access = Some(Box::new(BufferAccess::Window(window)));
+                return Some((address, Some(key)));
+            }
+            let part = part_for_peer(ep, state.total)?;
+            let (address, key) = (part.address(), part.key());
+            state.access = Some(Box::new(BufferAccess::Staged(part)));
             return Some((address, Some(key)));
         }
         if ep.is_upstream() {
@@ -522,11 +579,16 @@ fn send_rtr(req: Req, ep: &Ep, address: u64, key: Option<Arc<[u8]>>) {
     control::post(ep, AmId::Rtr, &rtr, key.as_deref().unwrap_or_default());
 }
 
-/// A transport has read the data of a rendezvous message, or failed to.
-fn on_get_done(req: Req, result: Result<()>) {
-    let Some((sender, ep)) = with_arriving(req, |_, state| (state.sender, state.ep)) else {
+/// A transport has read the data of a rendezvous message, or failed to; or a device has copied what came.
+fn on_transfers_done(req: Req, result: Result<()>) {
+    let found = |_: &Data, state: &mut Arriving| (state.state, state.sender, state.ep);
+    let Some((state, sender, ep)) = with_arriving(req, found) else {
         return;
     };
+    if state == ReceiverState::Copying {
+        with_arriving(req, |_, state| state.advance(ReceiverEvent::Copied));
+        return complete(req, result);
+    }
     let worker = req.worker();
     let result = match result {
         Ok(()) if is_revoked(req) => Err(Status::CANCELED),
@@ -548,7 +610,35 @@ fn on_get_done(req: Req, result: Result<()>) {
         ep.remove_outstanding(req);
     }
     send_ack(worker, sender, result);
-    complete(req, result);
+    match result {
+        Ok(()) => finish_placed(req),
+        Err(_) => complete(req, result),
+    }
+}
+
+/// All data of a message have been read from the sender, or put by it: completes the receive, when a device has copied them if
+/// they are not in the buffer.
+fn finish_placed(req: Req) {
+    let copy = with_arriving(req, |data, state| match state.access.as_deref() {
+        Some(BufferAccess::Staged(part)) => data.start_unpack(part.memory()?),
+        _ => None,
+    });
+    complete_after(req, copy.flatten().transpose());
+}
+
+/// Completes a receive whose data are all here when a copy has ended, if one was started.
+pub fn complete_after(req: Req, copy: Result<Option<Box<dyn PendingCopy>>>) {
+    match copy {
+        Ok(None) => complete(req, Ok(())),
+        Err(e) => complete(req, Err(e)),
+        Ok(Some(copy)) => {
+            let ep = with_arriving(req, |_, state| {
+                state.advance(ReceiverEvent::CopyBegins);
+                state.ep
+            });
+            device_copies::begin(req, ep.flatten().as_deref(), copy);
+        }
+    }
 }
 
 /// See `Operation::move_to_another_ep`.
@@ -635,10 +725,10 @@ pub fn on_data(worker: &Core, hdr: &DataHdr, bytes: &[u8]) {
         if state.error.is_none() {
             state.error = buffer.unpack_bytes(offset, bytes).err();
         }
-        last.then(|| state.error.map_or_else(|| buffer.finish(), Err))
+        last.then(|| state.error.map_or_else(|| buffer.start_finish(), Err))
     });
-    if let Some(Some(result)) = end {
-        complete(req, result);
+    if let Some(Some(copy)) = end {
+        complete_after(req, copy);
     }
 }
 
@@ -683,7 +773,7 @@ pub fn on_part_put(worker: &Core, receiver: RequestId, length: Option<u64>) {
         last
     });
     if last == Some(true) {
-        complete(req, Ok(()));
+        finish_placed(req);
     }
 }
 
@@ -716,7 +806,10 @@ impl Arriving {
 
     fn is_written_by_peer(&self) -> bool {
         self.state == ReceiverState::AwaitPut
-            && !matches!(self.access.as_deref(), Some(BufferAccess::Window(_)))
+            && !matches!(
+                self.access.as_deref(),
+                Some(BufferAccess::Window(_) | BufferAccess::Staged(_))
+            )
     }
 
     /// Changes the state. An event of the peer that the state has no transition for changes nothing, and is dropped by
@@ -746,7 +839,7 @@ impl Operation for TagRecvOp {
     }
 
     fn on_transfers_done(req: Req, result: Result<()>) {
-        on_get_done(req, result);
+        on_transfers_done(req, result);
     }
 }
 
@@ -760,6 +853,6 @@ impl Operation for DataRecvOp {
     }
 
     fn on_transfers_done(req: Req, result: Result<()>) {
-        on_get_done(req, result);
+        on_transfers_done(req, result);
     }
 }

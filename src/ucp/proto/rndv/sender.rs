@@ -214,6 +214,23 @@ fn offer_opaque<'a>(ep: &'a Ep, send: &mut SendOp, offer: &mut Offer<'a>) -> Res
     Ok(())
 }
 
+/// The message of a send has to wait for others: has a device copy it meanwhile where it is staged.
+#[cold]
+pub fn stage_ahead(ep: &Ep, send: &mut SendOp) {
+    if send.data.device_block().is_none()
+        || send.memory.is_some()
+        || ep.is_upstream()
+        || !mapped::is_stageable(ep, &send.data)
+        || ep.rdma_lane(send.data.memory_type()).is_some()
+    {
+        return;
+    }
+    // The message reports an error in its turn, when this is tried again.
+    if let Ok(Some(staged)) = mapped::stage(ep, &send.data) {
+        send.memory.get_or_insert_default().staged = Some(staged);
+    }
+}
+
 /// Adds the keys by which the receiver's RDMA device reads the data, if there is such a device.
 fn offer_to_rdma<'a>(
     ep: &'a Ep,

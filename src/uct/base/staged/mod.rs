@@ -12,7 +12,8 @@ use crate::c::ucs_memory_type_t;
 use crate::ucs::{Result, Status};
 use crate::uct::base::copy::Room;
 use crate::uct::base::memory_copier::{
-    CopyCost, Direction, HostBuffer, MemoryCopier, MessageLength, PendingCopy, STAGING_BUFFER,
+    CopyCost, Direction, HostBuffer, KeptBytes, KeptRoom, MemoryCopier, MessageLength, PendingCopy,
+    STAGING_BUFFER,
 };
 use core::cell::RefCell;
 use core::ops::Range;
@@ -78,6 +79,17 @@ impl Staged {
         self.reader.borrow_mut().fetch(&self.blocks, offset, most)
     }
 
+    /// As `fetch`, but may only start a copy, of which the next call asks whether it has ended. Returns whether the bytes are there.
+    pub fn begin_fetch(&self, offset: usize, most: usize) -> Result<bool> {
+        let mut reader = self.reader.borrow_mut();
+        reader.begin_fetch(&self.blocks, offset, most)
+    }
+
+    /// Whether one staging buffer has room for all bytes.
+    pub fn is_short(&self) -> bool {
+        self.blocks.length <= WINDOW
+    }
+
     /// Copies bytes that `fetch` has brought, as far as there is room; returns how many.
     pub fn pack(&self, offset: usize, room: &mut Room<'_>) -> usize {
         let mut reader = self.reader.borrow_mut();
@@ -95,9 +107,32 @@ impl Staged {
         self.blocks.read_into(0, room.bytes())
     }
 
+    /// Starts to copy the first bytes, past the window, as far as there is room.
+    pub fn start_copy_out<M: KeptRoom>(&self, to: M) -> Result<Box<dyn PendingCopy>> {
+        let (at, room) = (to.room().as_mut_ptr(), to.room().len());
+        let length = room.min(self.blocks.length);
+        // SAFETY: there is room, which stays until the copies have ended.
+        let copies = unsafe { self.blocks.start_reading(0, at, length) }?;
+        Ok(Box::new(InFlight { copies, buffer: to }))
+    }
+
+    /// Starts to copy bytes to the beginning of the buffer, as far as it goes.
+    pub fn start_unpack<M: KeptBytes>(&self, from: M) -> Result<Box<dyn PendingCopy>> {
+        let (at, length) = (from.bytes().as_ptr(), from.bytes().len());
+        // SAFETY: so many bytes, which stay until the copies have ended.
+        let copies = unsafe { self.blocks.start_writing(0, at, length) }?;
+        let buffer = from;
+        Ok(Box::new(InFlight { copies, buffer }))
+    }
+
     /// Receives bytes for `offset`. They are in the buffer after `finish`, or when this is dropped.
     pub fn unpack(&self, offset: usize, bytes: &[u8]) -> Result<()> {
         self.writer.borrow_mut().write(&self.blocks, offset, bytes)
+    }
+
+    /// Starts to copy what has been received and is not in the buffer yet. `None` where nothing is left.
+    pub fn start_finish(&self) -> Result<Option<Box<dyn PendingCopy>>> {
+        self.writer.borrow_mut().start_finish(&self.blocks)
     }
 
     /// Has all received bytes in the buffer.
@@ -121,23 +156,33 @@ struct Blocks {
     length: usize,
 }
 
-/// Copies from or to a staging buffer that were started, one for each block.
-struct InFlight {
+/// Copies from or to memory of the host that were started, one for each block.
+struct InFlight<M = HostBuffer> {
     /// Dropped before the buffer, which they use until then.
     copies: Vec<Box<dyn PendingCopy>>,
-    buffer: HostBuffer,
+    buffer: M,
 }
 
-impl InFlight {
+impl<M> InFlight<M> {
     /// Whether all have ended.
     fn is_done(&self) -> bool {
         self.copies.iter().all(|copy| copy.is_done())
     }
 
     /// Waits for all. Returns the buffer.
-    fn wait(self) -> Result<HostBuffer> {
+    fn wait(self) -> Result<M> {
         self.copies.into_iter().try_for_each(|copy| copy.wait())?;
         Ok(self.buffer)
+    }
+}
+
+impl<M> PendingCopy for InFlight<M> {
+    fn is_done(&self) -> bool {
+        InFlight::is_done(self)
+    }
+
+    fn wait(self: Box<Self>) -> Result<()> {
+        InFlight::wait(*self).map(drop)
     }
 }
 
@@ -205,13 +250,28 @@ impl Blocks {
     ) -> Result<InFlight> {
         let room = &mut buffer[part];
         let (to, length) = (room.as_mut_ptr(), room.len());
+        // SAFETY: the room stays until the copies have ended.
+        let copies = unsafe { self.start_reading(offset, to, length) }?;
+        Ok(InFlight { copies, buffer })
+    }
+
+    /// Starts to copy `length` bytes from `offset` on.
+    ///
+    /// # Safety
+    /// `to` must have room for `length` bytes until the copies are dropped.
+    unsafe fn start_reading(
+        &self,
+        offset: usize,
+        to: *mut u8,
+        length: usize,
+    ) -> Result<Vec<Box<dyn PendingCopy>>> {
         let mut copies = Vec::new();
         self.parts(offset, length, |at, part, done| {
-            // SAFETY: a part of the buffer; the room stays until the copies have ended.
+            // SAFETY: a part of the buffer; the room by the caller's promise.
             copies.push(unsafe { self.copier.start(to.wrapping_add(done), at, part) }?);
             Ok(())
         })?;
-        Ok(InFlight { copies, buffer })
+        Ok(copies)
     }
 
     /// Copies bytes to `offset`, as far as the buffer goes.
@@ -226,13 +286,28 @@ impl Blocks {
     /// As `copy_in`, of the first `length` bytes of a buffer, but only starts.
     fn start_in(&self, offset: usize, buffer: HostBuffer, length: usize) -> Result<InFlight> {
         let from = buffer[..length].as_ptr();
+        // SAFETY: the bytes stay until the copies have ended.
+        let copies = unsafe { self.start_writing(offset, from, length) }?;
+        Ok(InFlight { copies, buffer })
+    }
+
+    /// Starts to copy bytes to `offset`, as far as the buffer goes.
+    ///
+    /// # Safety
+    /// At `from` there must be `length` bytes until the copies are dropped.
+    unsafe fn start_writing(
+        &self,
+        offset: usize,
+        from: *const u8,
+        length: usize,
+    ) -> Result<Vec<Box<dyn PendingCopy>>> {
         let mut copies = Vec::new();
         self.parts(offset, length, |at, part, done| {
-            // SAFETY: a part of the buffer; the bytes stay until the copies have ended.
+            // SAFETY: a part of the buffer; the bytes by the caller's promise.
             copies.push(unsafe { self.copier.start(at, from.wrapping_add(done), part) }?);
             Ok(())
         })?;
-        Ok(InFlight { copies, buffer })
+        Ok(copies)
     }
 
     fn cost(&self, direction: Direction) -> &CopyCost {
@@ -283,6 +358,7 @@ mod tests {
     use super::*;
     use crate::uct::base::copy::copy;
     use crate::uct::base::memory_copier::BufferPool;
+    use core::cell::Cell;
     use core::sync::atomic::{AtomicUsize, Ordering};
 
     /// Copies memory of the host, and fails once as many copies were made as it may make. Copies that are only started happen
@@ -290,12 +366,15 @@ mod tests {
     struct Counting {
         left: AtomicUsize,
         started: AtomicUsize,
+        /// How often each that was started answers that it has not ended.
+        late: AtomicUsize,
         /// Staging buffers in use.
         buffers: Arc<AtomicUsize>,
         cost: CopyCost,
     }
 
     struct Late {
+        left: Cell<usize>,
         to: *mut u8,
         from: *const u8,
         length: usize,
@@ -303,7 +382,9 @@ mod tests {
 
     impl PendingCopy for Late {
         fn is_done(&self) -> bool {
-            false
+            let left = self.left.get();
+            self.left.set(left.saturating_sub(1));
+            left == 0
         }
 
         fn wait(self: Box<Self>) -> Result<()> {
@@ -323,6 +404,10 @@ mod tests {
     impl BufferPool for Free {
         fn put(&self, _: Vec<u8>) {
             self.0.fetch_sub(1, Ordering::Relaxed);
+        }
+
+        fn is_exhausted(&self) -> bool {
+            self.0.load(Ordering::Relaxed) >= 16
         }
     }
 
@@ -351,7 +436,13 @@ mod tests {
         ) -> Result<Box<dyn PendingCopy>> {
             self.count()?;
             self.started.fetch_add(1, Ordering::Relaxed);
-            Ok(Box::new(Late { to, from, length }))
+            let left = Cell::new(self.late.load(Ordering::Relaxed));
+            Ok(Box::new(Late {
+                left,
+                to,
+                from,
+                length,
+            }))
         }
 
         fn staging_buffer(&self, _: *const u8, _: MessageLength) -> Result<HostBuffer> {
@@ -372,6 +463,7 @@ mod tests {
         let copier = Arc::new(Counting {
             left: AtomicUsize::new(copies),
             started: AtomicUsize::new(0),
+            late: AtomicUsize::new(usize::MAX),
             buffers: Arc::default(),
             cost: CopyCost::new(1e-6, 1e10),
         });
@@ -502,6 +594,8 @@ mod tests {
         // Gathered, and written where the next bytes do not follow.
         assert_eq!(copier.left.load(Ordering::Relaxed), 100);
         staged.unpack(length - 10, &tail).unwrap();
+        assert_eq!(copier.left.load(Ordering::Relaxed), 100 - 2);
+        staged.finish().unwrap();
         assert_eq!(copier.left.load(Ordering::Relaxed), 100 - 3);
         let same = |from: usize, to: usize, value| memory[from..to].iter().all(|b| *b == value);
         assert!(same(500, 2000, 1) && same(length - 10, length, 2));
@@ -528,6 +622,111 @@ mod tests {
         let (staged, _) = buffer(&mut [&mut memory], 0);
         staged.unpack(0, &bytes).unwrap();
         assert_eq!(staged.finish(), Err(Status::IO_ERROR));
+    }
+
+    #[test]
+    fn who_does_not_wait_asks_until_the_bytes_are_there() {
+        for length in [PINNED_FROM, WINDOW, 3 * WINDOW + 100] {
+            let bytes = pattern(length);
+            let mut memory = bytes.clone();
+            let (first, rest) = memory.split_at_mut(1000);
+            let (staged, copier) = buffer(&mut [first, rest], 100);
+            copier.late.store(2, Ordering::Relaxed);
+            let mut out = vec![0; length];
+            let mut refusals = 0;
+            for (i, part) in out.chunks_mut(8192).enumerate() {
+                while !staged.begin_fetch(i * 8192, part.len()).unwrap() {
+                    refusals += 1;
+                }
+                staged.pack(i * 8192, &mut Room::from(&mut *part));
+            }
+            assert!(out == bytes, "{length} bytes");
+            assert!(refusals > 0);
+            let started = copier.started.load(Ordering::Relaxed);
+            assert_eq!(
+                started + copier.left.load(Ordering::Relaxed),
+                100,
+                "nothing was copied within a call"
+            );
+            assert_eq!(copier.buffers.load(Ordering::Relaxed), 0, "given back");
+        }
+        // Short messages are copied at once.
+        let mut memory = pattern(PINNED_FROM - 1);
+        let (staged, copier) = buffer(&mut [&mut memory], 100);
+        assert_eq!(staged.begin_fetch(0, PINNED_FROM), Ok(true));
+        assert_eq!(copier.started.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn who_does_not_wait_hears_of_copies_that_fail() {
+        for copies in 0..4 {
+            let mut memory = vec![1; 4 * WINDOW];
+            let (staged, copier) = buffer(&mut [&mut memory], copies);
+            copier.late.store(1, Ordering::Relaxed);
+            let mut out = vec![0; 4096];
+            let mut at = 0;
+            let end = loop {
+                match staged.begin_fetch(at, out.len()) {
+                    Ok(false) => {}
+                    Ok(true) => at += staged.pack(at, &mut Room::from(&mut out[..])),
+                    Err(e) => break e,
+                }
+            };
+            assert_eq!(end, Status::IO_ERROR);
+            assert!(at < 4 * WINDOW);
+            drop(staged);
+            assert_eq!(copier.buffers.load(Ordering::Relaxed), 0);
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_receive_is_only_started() {
+        for length in [PINNED_FROM, WINDOW + 5, 4 * WINDOW] {
+            let bytes = pattern(length);
+            let mut memory = vec![0; length];
+            let (staged, copier) = buffer(&mut [&mut memory], 100);
+            copier.late.store(0, Ordering::Relaxed);
+            for (i, part) in bytes.chunks(8192).enumerate() {
+                staged.unpack(i * 8192, part).unwrap();
+            }
+            let copy = staged.start_finish().unwrap().unwrap();
+            let started = copier.started.load(Ordering::Relaxed);
+            assert_eq!(started + copier.left.load(Ordering::Relaxed), 100);
+            copy.wait().unwrap();
+            assert_eq!(copier.buffers.load(Ordering::Relaxed), 0, "given back");
+            assert!(staged.start_finish().unwrap().is_none());
+            drop(staged);
+            assert!(memory == bytes, "{length} bytes");
+        }
+    }
+
+    struct Bytes(Vec<u8>);
+
+    // SAFETY: the memory of a vector stays where it is.
+    unsafe impl KeptBytes for Bytes {
+        fn bytes(&self) -> crate::uct::base::copy::Payload<'_> {
+            (&self.0[..]).into()
+        }
+    }
+
+    #[test]
+    fn memory_is_kept_until_the_copies_have_ended() {
+        let bytes = pattern(5000);
+        let mut memory = vec![0; 5000];
+        let (first, rest) = memory.split_at_mut(700);
+        let (staged, copier) = buffer(&mut [first, rest], 2);
+        copier.late.store(1, Ordering::Relaxed);
+        let copy = staged.start_unpack(Bytes(bytes.clone())).unwrap();
+        assert!(!copy.is_done() && !copy.is_done() && copy.is_done());
+        copy.wait().unwrap();
+        // The second of two copies cannot be started: the first has ended when that is told.
+        let (first, rest) = memory.split_at_mut(700);
+        let (staged, _) = buffer(&mut [first, rest], 1);
+        assert_eq!(
+            staged.start_unpack(Bytes(bytes.clone())).err(),
+            Some(Status::IO_ERROR)
+        );
+        assert!(memory == bytes);
     }
 
     #[test]

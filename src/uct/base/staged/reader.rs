@@ -14,7 +14,16 @@ pub struct Reader {
     ahead: VecDeque<Ahead>,
     /// A staging buffer that is not in use.
     spare: Option<HostBuffer>,
+    /// The next window was asked for before it was copied.
+    is_late: bool,
     pace: Pace,
+}
+
+/// What a fetch does whose bytes are still being copied.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Late {
+    Waits,
+    Returns,
 }
 
 /// `length` bytes of the buffer, from `offset` on.
@@ -49,46 +58,70 @@ struct Ahead {
 impl Reader {
     /// Has the next `pack` find the bytes at `offset`, at most as many as given.
     pub fn fetch(&mut self, of: &Blocks, offset: usize, most: usize) -> Result<()> {
-        let wanted = most.min(of.length.saturating_sub(offset));
-        let held = self.window.from(offset).map(<[u8]>::len);
-        if held.is_some_and(|held| held >= wanted) {
-            return Ok(());
-        }
-        if held.is_some() {
-            self.pace.end(self.window.length);
-        }
-        if !self.take_ahead(of, offset, wanted)? {
-            self.ahead.clear();
-            self.read(of, offset, wanted)?;
-        }
-        // Who jumps about would wait for what is read ahead.
-        if held.is_some() {
-            self.read_ahead(of, wanted)?;
-            self.pace.begin();
-        }
+        let is_there = self.fetch_how(of, offset, most, Late::Waits)?;
+        debug_assert!(is_there);
         Ok(())
     }
 
-    /// Makes the window that was read ahead the current one, with what is left of that, if this has the bytes.
-    fn take_ahead(&mut self, of: &Blocks, offset: usize, wanted: usize) -> Result<bool> {
-        let has_them = |ahead: &Ahead| {
-            let rest = ahead.offset.checked_sub(offset);
-            rest.is_some_and(|rest| rest <= REST && rest + ahead.length >= wanted)
-        };
-        if !self.ahead.front().is_some_and(has_them) {
+    /// As `fetch`, but may only start a copy, of which the next call asks whether it has ended. Returns whether the bytes are there.
+    pub fn begin_fetch(&mut self, of: &Blocks, offset: usize, most: usize) -> Result<bool> {
+        self.fetch_how(of, offset, most, Late::Returns)
+    }
+
+    fn fetch_how(&mut self, of: &Blocks, offset: usize, most: usize, late: Late) -> Result<bool> {
+        let wanted = most.min(of.length.saturating_sub(offset));
+        let held = self.window.from(offset).map(<[u8]>::len);
+        if held.is_some_and(|held| held >= wanted) {
+            return Ok(true);
+        }
+        // Who jumps about would wait for what is read ahead.
+        let goes_on = held.is_some();
+        if goes_on {
+            self.pace.end(self.window.length);
+        }
+        if !self.is_ahead(offset, wanted) {
+            self.ahead.clear();
+            if late == Late::Waits || !self.start(of, offset, wanted)? {
+                self.read(of, offset, wanted)?;
+            }
+        }
+        if let Some(next) = self.ahead.front()
+            && late == Late::Returns
+            && !next.in_flight.is_done()
+        {
+            self.is_late = true;
+            if goes_on {
+                self.read_ahead(of, wanted)?;
+            }
             return Ok(false);
         }
-        let Some(ahead) = self.ahead.pop_front() else {
-            return Ok(false);
+        self.take_ahead(of, offset)?;
+        if goes_on {
+            self.read_ahead(of, wanted)?;
+            self.pace.begin();
+        }
+        Ok(true)
+    }
+
+    /// Whether the window that was read ahead has the bytes, with what is left of the current one.
+    fn is_ahead(&self, offset: usize, wanted: usize) -> bool {
+        let rest = self.window.from(offset).map_or(0, <[u8]>::len);
+        let has_them = |ahead: &Ahead| {
+            rest <= REST && offset + rest == ahead.offset && rest + ahead.length >= wanted
         };
-        let had_to_wait = !ahead.in_flight.is_done();
+        self.ahead.front().is_some_and(has_them)
+    }
+
+    /// Makes the window that was read ahead the current one, with what is left of that.
+    fn take_ahead(&mut self, of: &Blocks, offset: usize) -> Result<()> {
+        let Some(ahead) = self.ahead.pop_front() else {
+            return Ok(());
+        };
+        let had_to_wait = core::mem::take(&mut self.is_late) || !ahead.in_flight.is_done();
         let mut bytes = ahead.in_flight.wait()?;
         let cost = of.cost(Direction::ToHost);
         self.pace.copied(ahead.length, had_to_wait, cost);
         let rest = self.window.from(offset).unwrap_or_default();
-        if offset + rest.len() != ahead.offset {
-            return Ok(false);
-        }
         let start = REST - rest.len();
         bytes[start..REST].copy_from_slice(rest);
         let window = Window {
@@ -99,17 +132,56 @@ impl Reader {
         };
         let before = core::mem::replace(&mut self.window, window);
         self.spare = Some(before.bytes);
+        Ok(())
+    }
+
+    /// Starts to read the bytes from `offset` on as the next window. Returns whether there is memory for that.
+    fn start(&mut self, of: &Blocks, offset: usize, wanted: usize) -> Result<bool> {
+        let length = self.next_length(of, offset, wanted);
+        if length > WINDOW {
+            return Ok(false);
+        }
+        let before = Window {
+            offset,
+            ..Window::default()
+        };
+        self.spare = Some(core::mem::replace(&mut self.window, before).bytes);
+        let Some(buffer) = self.staging_buffer(of, offset) else {
+            return Ok(false);
+        };
+        self.start_ahead(of, buffer, offset, length)?;
         Ok(true)
+    }
+
+    /// The bytes of a window that begins at `offset` and does not follow another.
+    fn next_length(&self, of: &Blocks, offset: usize, wanted: usize) -> usize {
+        let most = match of.length > WINDOW {
+            true => self.pace.plan(of.cost(Direction::ToHost)).window,
+            false => WINDOW,
+        };
+        wanted.max(window_length(of, offset, wanted, most))
+    }
+
+    fn start_ahead(
+        &mut self,
+        of: &Blocks,
+        buffer: HostBuffer,
+        offset: usize,
+        length: usize,
+    ) -> Result<()> {
+        let in_flight = of.start_out(offset, buffer, REST..REST + length)?;
+        self.pace.add(length);
+        self.ahead.push_back(Ahead {
+            in_flight,
+            offset,
+            length,
+        });
+        Ok(())
     }
 
     /// Makes the bytes from `offset` on the current window.
     fn read(&mut self, of: &Blocks, offset: usize, wanted: usize) -> Result<()> {
-        let is_long = of.length > WINDOW;
-        let most = match is_long {
-            true => self.pace.plan(of.cost(Direction::ToHost)).window,
-            false => WINDOW,
-        };
-        let length = wanted.max(window_length(of, offset, wanted, most));
+        let length = self.next_length(of, offset, wanted);
         self.window = Window::default();
         let staging = match length <= WINDOW {
             true => self.staging_buffer(of, offset),
@@ -134,7 +206,7 @@ impl Reader {
 
     /// Starts to read what follows, where there is more and memory for it.
     fn read_ahead(&mut self, of: &Blocks, fragment: usize) -> Result<()> {
-        if !self.window.bytes.is_pooled() {
+        if !self.window.bytes.is_pooled() && self.ahead.is_empty() {
             return Ok(());
         }
         loop {
@@ -153,13 +225,7 @@ impl Reader {
             let Some(buffer) = self.staging_buffer(of, offset) else {
                 return Ok(());
             };
-            let in_flight = of.start_out(offset, buffer, REST..REST + length)?;
-            self.pace.add(length);
-            self.ahead.push_back(Ahead {
-                in_flight,
-                offset,
-                length,
-            });
+            self.start_ahead(of, buffer, offset, length)?;
         }
     }
 

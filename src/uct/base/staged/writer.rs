@@ -2,10 +2,13 @@
 #![forbid(unsafe_code)]
 
 use super::pace::{Pace, Plan};
-use super::{Blocks, InFlight, WINDOW};
+use super::{Blocks, InFlight, PINNED_FROM, WINDOW};
 use crate::ucs::{Result, Status};
-use crate::uct::base::memory_copier::{Direction, HostBuffer};
+use crate::uct::base::memory_copier::{Direction, HostBuffer, PendingCopy};
 use std::collections::VecDeque;
+
+/// Bytes of the longest message whose receiver waits for no copy, as long as there are staging buffers.
+const NEVER_LATE: usize = 2 * WINDOW;
 
 #[derive(Default)]
 pub struct Writer {
@@ -29,11 +32,15 @@ impl Writer {
         }
         let is_last = offset + bytes.len() == of.length;
         if self.length == 0 {
-            if bytes.len() >= WINDOW || is_last {
+            if self.bytes.is_empty() {
+                self.bytes = of.staging_buffer(offset).unwrap_or_default();
+            }
+            // Nothing is copied twice in vain.
+            if bytes.len() >= WINDOW || is_last && !self.bytes.is_pooled() {
                 return of.copy_in(offset, bytes);
             }
             if self.bytes.is_empty() {
-                self.bytes = window(of, offset)?;
+                self.bytes = unpinned(of, offset)?;
             }
             self.room = match self.bytes.is_pooled() {
                 true => self.pace.plan(of.cost(Direction::ToDevice)).window,
@@ -73,7 +80,9 @@ impl Writer {
         let Plan { depth, .. } = self.pace.plan(cost);
         if let Some((oldest, _)) = self.behind.front() {
             let is_done = oldest.is_done();
-            if (is_done || self.behind.len() >= depth)
+            // All of a message of this length may be behind.
+            let is_deep = of.length > NEVER_LATE || self.bytes.is_the_last();
+            if (is_done || is_deep && self.behind.len() >= depth)
                 && let Some((oldest, length)) = self.behind.pop_front()
             {
                 let buffer = oldest.wait()?;
@@ -82,6 +91,32 @@ impl Writer {
             }
         }
         Ok(of.staging_buffer(self.offset))
+    }
+
+    /// Starts to copy what is left. `None` where nothing is any more.
+    pub fn start_finish(&mut self, of: &Blocks) -> Result<Option<Box<dyn PendingCopy>>> {
+        // What is only started keeps its buffers from other messages.
+        if self.bytes.is_the_last() {
+            return self.finish(of).map(|()| None);
+        }
+        let Writer {
+            offset,
+            length,
+            bytes,
+            behind,
+            ..
+        } = core::mem::take(self);
+        let boxed = |(copy, _): (InFlight, usize)| -> Box<dyn PendingCopy> { Box::new(copy) };
+        let mut copies: Vec<_> = behind.into_iter().map(boxed).collect();
+        // The copy of a few bytes takes less than to hold a buffer for it.
+        let is_started = bytes.is_pooled() && (length >= PINNED_FROM || !copies.is_empty());
+        match length {
+            0 => {}
+            _ if is_started => copies.push(Box::new(of.start_in(offset, bytes, length)?)),
+            _ => of.copy_in(offset, &bytes[..length])?,
+        }
+        let all = InFlight { copies, buffer: () };
+        Ok((!all.copies.is_empty()).then(|| -> Box<dyn PendingCopy> { Box::new(all) }))
     }
 
     /// Has all bytes in the buffer, and gives all memory back.
@@ -103,11 +138,8 @@ impl Writer {
     }
 }
 
-/// Memory with room for a window of the bytes from `offset` on.
-fn window(of: &Blocks, offset: usize) -> Result<HostBuffer> {
-    if let Some(buffer) = of.staging_buffer(offset) {
-        return Ok(buffer);
-    }
+/// Memory that is not pinned, with room for a window of the bytes from `offset` on.
+fn unpinned(of: &Blocks, offset: usize) -> Result<HostBuffer> {
     let room = WINDOW.min(of.length.saturating_sub(offset));
     let mut bytes = Vec::new();
     bytes
