@@ -10,9 +10,12 @@ use core::cell::Cell;
 
 /// Calls of progress between two reads of the clock, which take as long as polling an interface.
 const CALLS: u32 = 16;
-/// Time between two rounds, and the same while all interfaces are idle. Polling a network interface is a system call of
-/// a few hundred nanoseconds. The simulation has no clock.
+/// Time between two rounds. It doubles, `MOST_DOUBLINGS` times, while rounds find nothing: polling a network interface is a system
+/// call of a few hundred nanoseconds, and where processes share a processor each of them makes those calls. The simulation
+/// has no clock.
 const PATIENCE_NS: u64 = if cfg!(test) { 0 } else { 50_000 };
+const MOST_DOUBLINGS: u32 = 5;
+/// The same while all interfaces are idle.
 const ALL_IDLE_NS: u64 = if cfg!(test) { 0 } else { 5_000 };
 
 /// The schedule of what a worker's progress does seldom: to poll idle interfaces, and to go on with operations that wait for it.
@@ -27,6 +30,8 @@ pub struct Rounds {
     held: Cell<u32>,
     /// The last round, in cycles.
     last: Cell<u64>,
+    /// How often the time between rounds has doubled.
+    doublings: Cell<u32>,
 }
 
 impl Rounds {
@@ -34,6 +39,7 @@ impl Rounds {
     pub fn look_soon(&self) {
         self.come_soon();
         self.last.set(0);
+        self.doublings.set(0);
     }
 
     /// The next progress does what is done seldom, as far as it is time.
@@ -48,6 +54,15 @@ impl Rounds {
     /// It is known what has come for the idle interfaces.
     pub fn have_looked(&self) {
         self.last.set(clock::cycles());
+    }
+
+    /// What a round found decides when the next one is.
+    fn note_news(&self, news: u32) {
+        let doublings = match news {
+            0 => (self.doublings.get() + 1).min(MOST_DOUBLINGS),
+            _ => 0,
+        };
+        self.doublings.set(doublings);
     }
 
     /// The next progress goes on with operations that wait for it.
@@ -90,7 +105,7 @@ impl Rounds {
         self.left.set(CALLS);
         let now = clock::cycles();
         let period = match self.any_active.get() {
-            true => PATIENCE_NS,
+            true => PATIENCE_NS << self.doublings.get(),
             false => ALL_IDLE_NS,
         };
         let over = now.wrapping_sub(self.last.get()) >= clock::cycles_in(period);
@@ -114,6 +129,7 @@ pub fn update(worker: &Core) {
     rounds.left.set(rounds.left.get().clamp(1, CALLS));
     let is_active = |iface: &OpenIface| iface.polled.get();
     rounds.any_active.set(worker.ifaces.iter().any(is_active));
+    rounds.doublings.set(0);
 }
 
 /// From now on every progress polls the interface.
@@ -130,7 +146,9 @@ pub fn poll(worker: &Core, iface: &OpenIface) {
 /// Looks at the idle interfaces; returns how many things happened.
 #[cold]
 pub fn round(worker: &Core) -> u32 {
-    progress_idle(worker, |_| true)
+    let news = progress_idle(worker, |_| true);
+    worker.rounds.note_news(news);
+    news
 }
 
 /// The same for those that something may have come for.
