@@ -269,6 +269,7 @@ impl Data {
         }
     }
 
+    #[inline]
     fn device_data(&self) -> Option<&Staged> {
         match self {
             Data::Opaque {
@@ -376,13 +377,7 @@ impl Data {
     /// As `finish`, but a device may only start to copy what is left: the buffer has it when that has ended.
     #[inline]
     pub fn start_finish(&self) -> Result<Option<Box<dyn PendingCopy>>> {
-        match self {
-            Data::Opaque {
-                state: Opaque::Staged(staged),
-                ..
-            } => staged.start_finish(),
-            _ => Ok(None),
-        }
+        self.device_data().map_or(Ok(None), Staged::start_finish)
     }
 
     /// As `unpack`, from a slice.

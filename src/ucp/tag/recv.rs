@@ -464,6 +464,11 @@ fn deliver_general(worker: &Core, req: Req, info: Info, bytes: &[u8], sync: Opti
     if let Some(sender) = sync {
         receiver::send_match(worker, sender);
     }
+    complete_unpacked(req, copy);
+}
+
+/// Completes a receive whose bytes are unpacked, when a copy has ended if one was started.
+fn complete_unpacked(req: Req, copy: Result<Option<Box<dyn PendingCopy>>>) {
     match copy {
         Ok(None) => req.complete(Ok(())),
         copy => receiver::complete_after(req, copy),
@@ -521,10 +526,8 @@ pub fn complete_matched(req: Req) {
         Op::TagRecv(r) => Some((r.arriving.error).map_or_else(|| r.data.start_finish(), Err)),
         _ => None,
     });
-    match copy {
-        Some(Ok(None)) => req.complete(Ok(())),
-        Some(copy) => receiver::complete_after(req, copy),
-        None => {}
+    if let Some(copy) = copy {
+        complete_unpacked(req, copy);
     }
 }
 

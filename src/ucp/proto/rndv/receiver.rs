@@ -143,14 +143,7 @@ pub fn fetch(worker: &Core, req: Req, message: &Rts) {
                 return send_rtr(req, reply, 0, None);
             }
         }
-        let transfer = Transfer {
-            local,
-            memory: LocalMemory::Plain,
-            len: message.total,
-            remote: message.address,
-            rkey: 0,
-            guard: message.guard,
-        };
+        let transfer = by_kernel(message, local);
         if read(req, reply, transfer.len, || zcopy::get(req, lane, transfer)) {
             return;
         }
@@ -183,6 +176,18 @@ pub fn fetch(worker: &Core, req: Req, message: &Rts) {
     request_from_sender(worker, req, reply);
 }
 
+/// A read of the message by the kernel, which needs no key.
+fn by_kernel(message: &Rts, local: *mut u8) -> Transfer {
+    Transfer {
+        local,
+        memory: LocalMemory::Plain,
+        len: message.total,
+        remote: message.address,
+        rkey: 0,
+        guard: message.guard,
+    }
+}
+
 /// Reads a message of the host's memory, which devices do not copy from, to memory that they do. `false` if that cannot begin.
 #[cold]
 fn read_to_staging(req: Req, ep: &Ep, message: &Rts) -> bool {
@@ -199,14 +204,7 @@ fn read_to_staging(req: Req, ep: &Ep, message: &Rts) -> bool {
     let Some(local) = part.memory().map(|memory| memory.room().as_mut_ptr()) else {
         return false;
     };
-    let transfer = Transfer {
-        local,
-        memory: LocalMemory::Plain,
-        len: message.total,
-        remote: message.address,
-        rkey: 0,
-        guard: message.guard,
-    };
+    let transfer = by_kernel(message, local);
     with_arriving(req, |_, state| {
         state.access = Some(Box::new(BufferAccess::Staged(part)));
     });
