@@ -169,35 +169,42 @@ class Perftest:
                                 stderr=subprocess.STDOUT, text=True, env=self.machine.environment(side, variables),
                                 start_new_session=True)
 
+    def output(self, sides, two, words, variables, where=None):
+        """What the client prints, and whether it ended within the limit. `sides` are those of the server and of the client."""
+        first, second = where or [self.machine.command(core) for core in (0, 1)]
+        server, finished = None, True
+        with tempfile.TemporaryFile("w+") as log, tempfile.TemporaryFile("w+") as printed:
+            if two:
+                self.port += 1
+                words = [*words, "-p", str(self.port)]
+                variables = {**variables, "NODELAY_PORT": str(self.port)}
+                server = self.start(sides[0], first, words, log, variables)
+                deadline = time.monotonic() + 10
+                while time.monotonic() < deadline and server.poll() is None and not listening(self.port):
+                    time.sleep(0.01)
+            client = self.start(sides[1], second, ["127.0.0.1", *words] if two else ["-l", *words], printed, variables)
+            try:
+                if client.wait(timeout=LIMIT) == 0 and server:
+                    server.wait(timeout=LIMIT)
+            except subprocess.TimeoutExpired:
+                finished = False
+            for process in (client, server):
+                if process and process.poll() is None:
+                    os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
+            printed.seek(0)
+            return printed.read(), finished
+
     def one(self, side, metric, two, words, iterations, variables, where=None):
         """The figure of one run, or None. `side` is that of both processes, or a pair: of the server and of the client.
         `where` are the words in front of the two, else each has a processor."""
         sides = side if isinstance(side, tuple) else (side, side)
         count = max(100, int(iterations * self.machine.scale))
         words = [*words.split(), "-n", str(count), "-w", str(max(10, count // 10)), "-f", "-v"]
-        first, second = where or [self.machine.command(core) for core in (0, 1)]
-        server = None
-        with tempfile.TemporaryFile("w+") as log:
-            if two:
-                self.port += 1
-                words += ["-p", str(self.port)]
-                server = self.start(sides[0], first, words, log, variables)
-                deadline = time.monotonic() + 10
-                while time.monotonic() < deadline and server.poll() is None and not listening(self.port):
-                    time.sleep(0.01)
-            client = self.start(sides[1], second, ["127.0.0.1", *words] if two else ["-l", *words], subprocess.PIPE,
-                                variables)
-            try:
-                text, _ = client.communicate(timeout=LIMIT)
-                if server and client.returncode == 0:
-                    server.wait(timeout=LIMIT)
-            except subprocess.TimeoutExpired:
-                text = ""
-            for process in (client, server):
-                if process and process.poll() is None:
-                    os.killpg(process.pid, signal.SIGKILL)
-                    process.wait()
-        rows = re.findall(r"^ *\d+(?:,[\d.]+){3,7}$", text or "", re.M)
+        text, finished = self.output(sides, two, words, variables, where)
+        if not finished:
+            return None
+        rows = re.findall(r"^ *\d+(?:,[\d.]+){3,7}$", text, re.M)
         if not rows:
             return None
         fields = rows[-1].split(",")
