@@ -4,7 +4,7 @@ LIBDIR ?= lib
 DESTDIR ?=
 export DESTDIR LIBDIR
 
-.PHONY: help demo check test test-long torture test-clients install uninstall deb wheel dist abi-check bench bench-micro curves headers docs lint
+.PHONY: help demo check test test-long torture test-clients install uninstall deb wheel dist abi-check bench bench-micro curves sizes headers docs lint
 
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -38,6 +38,8 @@ bench-micro:     ## the ring, matching, the request pool and framing by themselv
 	@taskset -c 0 cargo bench --bench micro --target-dir $${CARGO_TARGET_DIR:-target}/bench
 curves:          ## how the cost of one operation grows with the number of its kind; writes docs/results/PERFORMANCE.md; CURVES="--only timer"
 	@python3 benches/curves $(CURVES)
+sizes:           ## every size from 1 byte to 4 MiB beside upstream; writes docs/results/PERFORMANCE.md; SIZES="--only 'tcp tag_lat' --reps 5"
+	@python3 benches/sizes $(SIZES)
 headers:         ## generate include/ from src/
 	@FERRUCX_WRITE_HEADERS=1 cargo test -q --test headers include_is_what_the_sources_say
 docs:            ## build the reference of the headers in target/docs: HTML and man pages, by doxygen

@@ -1,0 +1,97 @@
+"""What is measured: a series is a test of ucx_perftest over one choice of transports, in all sizes."""
+from dataclasses import dataclass, field
+
+SIZES = tuple(1 << bits for bits in range(23))
+# Seconds of one size, with scale 1; as many messages as fit by the costs below, the same on both sides.
+SIZE_S = 0.015
+LEAST = 10
+# Of an operation: microseconds that it takes without bytes, a latency test's and a rate test's, bytes a microsecond, and seconds
+# that starting both sides takes.
+COSTS = {"shared": (0.4, 0.1, 5000, 0.8), "tcp": (14, 2, 1500, 2.6), "self": (0.1, 0.1, 20000, 0.5), "sleeping": (14, 1, 1500, 1.0)}
+# Of a message that is a list.
+ENTRIES = 4
+
+
+@dataclass(frozen=True)
+class Series:
+    """`table` is that of the page."""
+    table: str
+    name: str
+    test: str
+    words: str
+    costs: str
+    variables: dict = field(default_factory=dict)
+    sizes: tuple = SIZES
+    entries: int = 1
+
+    @property
+    def two(self):
+        return self.costs != "self"
+
+    @property
+    def metric(self):
+        """As perftest.py names them."""
+        return "lat" if self.test.endswith("_lat") else "avg" if self.test in ("get", "ucp_get") else "mr"
+
+    def iterations(self, size, scale):
+        latency, rate, speed, _ = COSTS[self.costs]
+        each_us = (rate if self.metric == "mr" else latency) + size / speed
+        return max(LEAST, int(scale * SIZE_S * 1e6 / each_us))
+
+    def batches(self, scale):
+        """The two levels of ucx_perftest's batch files."""
+        lines = []
+        for size in self.sizes:
+            count, entries = self.iterations(size, scale), min(size, self.entries)
+            layout = f"{size // entries}:{entries}" if entries > 1 else size
+            lines.append(f"{size} -s {layout} -n {count} -w {max(LEAST, count // 10)}\n")
+        # An option without a word must not be the last one: getopt would begin the next file inside of it.
+        return f"{self.test} {self.words} -t {self.test}\n", "".join(lines)
+
+    def seconds(self, scale):
+        """About what a pair of runs takes."""
+        return 2 * 1.1 * len(self.sizes) * SIZE_S * scale + COSTS[self.costs][-1]
+
+
+def ucp_tests(tls):
+    """(name, test, words, entries)"""
+    for test in ("tag_lat", "tag_sync_lat", "ucp_am_lat", "stream_lat", "tag_bw", "tag_sync_bw", "ucp_am_bw", "stream_bw",
+                 "ucp_put_lat", "ucp_put_bw", "ucp_get"):
+        yield test, test, "", 1
+    yield "stream_lat, recv_data", "stream_lat", "-r recv_data", 1
+    for test in ("tag_lat", "tag_bw"):
+        yield f"{test}, unexpected", test, "-U", 1
+        yield f"{test}, wildcard", test, "-C", 1
+        yield f"{test}, list of {ENTRIES}", test, "-D iov,iov", ENTRIES
+        # Upstream has no self for a worker that wakes up.
+        if tls != "self":
+            yield f"{test}, sleeping", test, "-E sleep", 1
+
+
+def uct_tests(transport):
+    """(test, layout)"""
+    layouts = {"tcp": ("short", "bcopy", "zcopy"), "cma": ()}.get(transport, ("short", "bcopy"))
+    yield from ((test, layout) for test in ("am_lat", "am_bw") for layout in layouts)
+    yield from ((test, layout) for test in ("put_lat", "put_bw")
+                for layout in (("zcopy",) if transport in ("tcp", "cma") else ("short", "bcopy")))
+    if transport != "tcp":
+        yield "get", "zcopy" if transport == "cma" else "bcopy"
+
+
+def all_series():
+    for tls in ("posix", "sysv", "posix,cma", "all", "tcp", "self"):
+        kind = tls if tls in ("tcp", "self") else "shared"
+        for name, test, words, entries in ucp_tests(tls):
+            costs = "sleeping" if "sleeping" in name and kind == "shared" else kind
+            yield Series(f"UCP, {tls}", name, test, words, costs, {"UCX_TLS": tls}, entries=entries)
+    for transport in ("posix", "sysv", "cma", "tcp", "self"):
+        for test, layout in uct_tests(transport):
+            words, sizes = f"-x {transport} -d {'lo' if transport == 'tcp' else 'memory'} -D {layout}", SIZES
+            if test.startswith("am_"):
+                # A short message has a header of eight bytes, which count; others need none.
+                words, sizes = (words, SIZES[3:14]) if layout == "short" else (f"{words} -H 0", SIZES[:18])
+            kind = transport if transport in ("tcp", "self") else "shared"
+            yield Series(f"UCT, {transport}", f"{test} {layout}", test, words, kind, sizes=sizes)
+
+
+SERIES = tuple(all_series())
