@@ -54,11 +54,11 @@ const HANDLERS: &[(AmId, uct_am_callback_t)] = &[
     (AmId::EpFailed, Some(shim::<26>)),
 ];
 
-/// The handler of active messages in descriptors, in `BODIES`.
+/// Stands for active messages in descriptors, which have a handler of their own: no number in `BODIES`.
 const IN_DESCRIPTOR: usize = HANDLERS.len();
 
 /// The handlers in the order of `HANDLERS`.
-const BODIES: [MessageHandler; 28] = [
+const BODIES: [MessageHandler; HANDLERS.len()] = [
     |w, m| {
         wireup::message::on_wireup(w, m);
         Some(())
@@ -120,7 +120,6 @@ const BODIES: [MessageHandler; 28] = [
     inbound::on_ack,
     inbound::on_end,
     |w, m| wireup::close::on_ep_failed(w, m),
-    |w, m| am::recv::on_message(w, m, Keep::InDescriptor),
 ];
 
 /// How many of the kinds, the first ones, may be numbered messages.
@@ -281,12 +280,17 @@ unsafe extern "C" fn shim<const N: usize>(
     worker.counters.received_long.add(1);
     // SAFETY: the transport hands over `len` readable bytes for the time of this call.
     let message = unsafe { core::slice::from_raw_parts(data.cast::<u8>(), len) };
-    if BODIES[N](worker, message).is_none() {
-        let (id, _) = HANDLERS.get(N).unwrap_or(&(AmId::Am, None));
-        malformed(*id, len);
-    }
-    if N == IN_DESCRIPTOR && worker.am().keeps_descriptor.take() {
-        return UCS_INPROGRESS;
+    let kept = match BODIES.get(N) {
+        Some(handle) => handle(worker, message).map(|()| false),
+        None => am::recv::on_message_in_descriptor(worker, message),
+    };
+    match kept {
+        Some(true) => return UCS_INPROGRESS,
+        Some(false) => {}
+        None => {
+            let (id, _) = HANDLERS.get(N).unwrap_or(&(AmId::Am, None));
+            malformed(*id, len);
+        }
     }
     UCS_OK
 }

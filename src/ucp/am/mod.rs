@@ -46,8 +46,6 @@ pub struct AmState {
     /// By id; as long as the highest id in use.
     handlers: RefCell<Vec<Option<AmHandler>>>,
     pub kept: KeptData,
-    /// The handler that has just returned keeps the descriptor of its message.
-    pub keeps_descriptor: Cell<bool>,
     /// Memory of the last copy that nobody kept.
     spare: Cell<Vec<u8>>,
 }
@@ -65,7 +63,6 @@ impl AmState {
         AmState {
             handlers: RefCell::new(Vec::new()),
             kept: KeptData::new(),
-            keeps_descriptor: Cell::new(false),
             spare: Cell::new(Vec::new()),
         }
     }

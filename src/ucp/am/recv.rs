@@ -61,6 +61,17 @@ pub fn on_message(worker: &Core, message: &[u8], keep: Keep) -> Option<()> {
     Some(())
 }
 
+/// The same of a message in its transport's descriptor. Returns whether a handler keeps that.
+pub fn on_message_in_descriptor(worker: &Core, message: &[u8]) -> Option<bool> {
+    let mut r = Reader::new(message);
+    let head = Head::decode(&mut r)?;
+    let keep = match worker.am().kept.may_keep_descriptor() {
+        true => Keep::InPlace,
+        false => Keep::Copy,
+    };
+    Some(dispatch(worker, &head, (message, r.rest()), keep))
+}
+
 /// As `on_message`, of a message that no handler keeps.
 pub fn on_passing(worker: &Core, message: &[u8]) -> Option<()> {
     if let Some((word, body)) = message.split_first_chunk()
@@ -92,30 +103,25 @@ pub fn on_parts(worker: &Core, id: u16, reply: Option<EpName>, header: &[u8], bo
     dispatch(worker, &head, (body, body), Keep::No);
 }
 
-/// Calls the handler of a message with its `body`, or with a copy.
+/// Calls the handler of a message with its `body`, or with a copy. Returns whether the message is kept where it is.
 #[inline]
-fn dispatch(worker: &Core, head: &Head<'_>, (message, body): (&[u8], &[u8]), keep: Keep) {
+fn dispatch(worker: &Core, head: &Head<'_>, (message, body): (&[u8], &[u8]), keep: Keep) -> bool {
     let Some((handler, reply_ep)) = find_handler(worker, head) else {
-        return;
+        return false;
     };
     match keep {
         _ if !is_aligned(body.as_ptr(), worker.params.am_alignment) => {
             deliver_copy(worker, &handler, head, reply_ep, body)
         }
-        Keep::InDescriptor if !worker.am().kept.may_keep_descriptor() => {
-            deliver_copy(worker, &handler, head, reply_ep, body)
-        }
-        Keep::InPlace | Keep::InDescriptor => {
-            let kept = deliver_in_place(worker, &handler, head, reply_ep, (message, body));
-            if keep == Keep::InDescriptor {
-                worker.am().keeps_descriptor.set(kept);
-            }
+        Keep::InPlace => {
+            return deliver_in_place(worker, &handler, head, reply_ep, (message, body));
         }
         Keep::No if !handler.persistent => {
             handler.call(head, body.as_ptr(), body.len(), reply_ep, 0);
         }
         Keep::No | Keep::Copy => deliver_copy(worker, &handler, head, reply_ep, body),
     }
+    false
 }
 
 /// Most payload bytes of `on_short`, and the alignment of the data that it passes to handlers.

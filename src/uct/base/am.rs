@@ -30,8 +30,6 @@ pub enum Keep {
     Copy,
     /// The message itself, by `InternalIface::keep`.
     InPlace,
-    /// The same of one in a descriptor: the handler answers that it keeps it.
-    InDescriptor,
 }
 
 /// A handler of messages that it may keep: argument, bytes, how.
