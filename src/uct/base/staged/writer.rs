@@ -99,21 +99,21 @@ impl Writer {
         if self.bytes.is_the_last() {
             return self.finish(of).map(|()| None);
         }
-        let Writer {
-            offset,
-            length,
-            bytes,
-            behind,
-            ..
-        } = core::mem::take(self);
+        let (behind, last) = self.take_apart();
         let boxed = |(copy, _): (InFlight, usize)| -> Box<dyn PendingCopy> { Box::new(copy) };
         let mut copies: Vec<_> = behind.into_iter().map(boxed).collect();
         // The copy of a few bytes takes less than to hold a buffer for it.
-        let is_started = bytes.is_pooled() && (length >= PINNED_FROM || !copies.is_empty());
-        match length {
-            0 => {}
-            _ if is_started => copies.push(Box::new(of.start_in(offset, bytes, length)?)),
-            _ => of.copy_in(offset, &bytes[..length])?,
+        let pays = |last: &Last| last.length >= PINNED_FROM || !copies.is_empty();
+        match last {
+            Some(last) if last.bytes.is_pooled() && pays(&last) => {
+                copies.push(Box::new(of.start_in(
+                    last.offset,
+                    last.bytes,
+                    last.length,
+                )?));
+            }
+            Some(last) => last.copy(of)?,
+            None => {}
         }
         let all = InFlight { copies, buffer: () };
         Ok((!all.copies.is_empty()).then(|| -> Box<dyn PendingCopy> { Box::new(all) }))
@@ -121,6 +121,15 @@ impl Writer {
 
     /// Has all bytes in the buffer, and gives all memory back.
     pub fn finish(&mut self, of: &Blocks) -> Result<()> {
+        let (behind, last) = self.take_apart();
+        let wait = |all: Result<()>, (copy, _): (InFlight, usize)| all.and(copy.wait().map(drop));
+        let behind = behind.into_iter().fold(Ok(()), wait);
+        let gathered = last.map_or(Ok(()), |last| last.copy(of));
+        behind.and(gathered)
+    }
+
+    /// Begins anew. Returns the windows behind, and the one that was being filled.
+    fn take_apart(&mut self) -> (VecDeque<(InFlight, usize)>, Option<Last>) {
         let Writer {
             offset,
             length,
@@ -128,13 +137,25 @@ impl Writer {
             behind,
             ..
         } = core::mem::take(self);
-        let wait = |all: Result<()>, (copy, _): (InFlight, usize)| all.and(copy.wait().map(drop));
-        let behind = behind.into_iter().fold(Ok(()), wait);
-        let gathered = match length {
-            0 => Ok(()),
-            _ => of.copy_in(offset, &bytes[..length]),
+        let last = Last {
+            offset,
+            length,
+            bytes,
         };
-        behind.and(gathered)
+        (behind, (length > 0).then_some(last))
+    }
+}
+
+/// The bytes that were gathered last.
+struct Last {
+    offset: usize,
+    length: usize,
+    bytes: HostBuffer,
+}
+
+impl Last {
+    fn copy(&self, of: &Blocks) -> Result<()> {
+        of.copy_in(self.offset, &self.bytes[..self.length])
     }
 }
 
