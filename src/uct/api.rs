@@ -8,6 +8,7 @@
 use crate::c::*;
 use crate::sys::mem::whole_pages;
 use crate::ucs::config::{Config, Table};
+use crate::ucs::status::code_of;
 use crate::ucs::{Failure, Result, Status};
 use crate::uct::base::copy::{Payload, Room};
 use crate::uct::base::iface::{EpBox, IfaceBox};
@@ -674,6 +675,8 @@ pub trait Iface: Sized + 'static {
     type Ep: 'static;
     /// Whether the interface has to be polled.
     const POLLS: bool = true;
+    /// Whether `atomic_fetch` completes within the call, of every word.
+    const FETCHES_AT_ONCE: bool = false;
 
     /// Fills the attributes; the struct arrives zeroed.
     fn query(face: &IfaceBox<Self>, attr: &mut uct_iface_attr);
@@ -782,7 +785,10 @@ pub trait Iface: Sized + 'static {
         remote: Remote,
         comp: Completion,
     ) -> Option<ucs_status_t> {
-        None
+        Self::FETCHES_AT_ONCE.then(|| {
+            let added = Self::atomic_fetch(ep, AtomicOp::Add, value, old, remote, comp);
+            code_of(&added.map(drop))
+        })
     }
     fn put_zcopy(
         ep: &EpBox<Self>,

@@ -96,6 +96,7 @@ impl SelfIface {
 
 impl Iface for SelfIface {
     type Ep = SelfEp;
+    const FETCHES_AT_ONCE: bool = true;
     /// Messages are delivered when the call returns.
     const POLLS: bool = false;
 
@@ -197,18 +198,6 @@ impl Iface for SelfIface {
         // SAFETY: the user's memory, aligned as checked.
         old.put(unsafe { W::fetch(at, op, value) });
         Ok(Posted::Done)
-    }
-
-    #[inline(always)]
-    fn fetch_add_now<W: AtomicWord>(
-        ep: &EpBox<Self>,
-        value: W,
-        old: OldValue<W>,
-        remote: Remote,
-        comp: Completion,
-    ) -> Option<ucs_status_t> {
-        let added = Self::atomic_fetch(ep, AtomicOp::Add, value, old, remote, comp);
-        Some(code_of(&added.map(drop)))
     }
 
     #[inline]

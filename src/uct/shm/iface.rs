@@ -10,7 +10,6 @@ use super::segment::{Attached, Source};
 use super::wire::{KEY_LEN, SegmentKey, SegmentKind};
 use crate::c::*;
 use crate::ucs::config::{Config, Ternary, var};
-use crate::ucs::status::code_of;
 use crate::ucs::{Failure, Result, Status};
 use crate::uct::api::{
     AtomicOp, AtomicWord, Completion, Iface, OldValue, Pack, Posted, Remote, Unpack, WaitingRequest,
@@ -410,6 +409,7 @@ const BANDWIDTH: f64 = 15360.0 * 1024.0 * 1024.0;
 
 impl Iface for ShmIface {
     type Ep = ShmEp;
+    const FETCHES_AT_ONCE: bool = true;
 
     fn query(face: &Face, attr: &mut uct_iface_attr) {
         attr.cap.flags = UCT_IFACE_FLAG_CONNECT_TO_IFACE
@@ -574,18 +574,6 @@ impl Iface for ShmIface {
         // SAFETY: mapped and aligned, as located.
         old.put(unsafe { W::fetch(at, op, value) });
         Ok(Posted::Done)
-    }
-
-    #[inline(always)]
-    fn fetch_add_now<W: AtomicWord>(
-        ep: &EpBox<Self>,
-        value: W,
-        old: OldValue<W>,
-        remote: Remote,
-        comp: Completion,
-    ) -> Option<ucs_status_t> {
-        let added = Self::atomic_fetch(ep, AtomicOp::Add, value, old, remote, comp);
-        Some(code_of(&added.map(drop)))
     }
 
     #[inline]
