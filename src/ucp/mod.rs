@@ -54,6 +54,7 @@ pub mod rndv_state;
 pub mod rndv_tuner;
 pub mod rts;
 pub mod short_sleeps;
+pub mod sleepers;
 pub mod spin;
 pub mod staging;
 pub mod stream;

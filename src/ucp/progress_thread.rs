@@ -5,16 +5,13 @@
 //! the worker's events, as a program does after `ucp_worker_arm`, until the program polls again. It uses the worker under
 //! the lock of MULTI mode, which such a worker has.
 
+use super::sleepers::EventFd;
 use super::wakeup::{self, Wakeup};
 use super::worker_core::Core;
-#[cfg(not(all(test, loom)))]
-use crate::sys::eventfd::EventFd;
 use crate::sys::process::spawn_without_signals;
 use crate::ucs::Result;
 use crate::ucs::sync::{AtomicBool, AtomicU32, Ordering};
 use crate::ucs_error;
-#[cfg(all(test, loom))]
-use model::EventFd;
 use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -195,54 +192,12 @@ fn rounds(
 
 /// Every order of events. `tests/loom` runs it.
 #[cfg(all(test, loom))]
-pub mod model {
+mod model {
     use super::*;
     use crate::c::UCP_FEATURE_WAKEUP;
     use core::cell::Cell;
-    use loom::sync::{Arc, Condvar, Mutex};
+    use loom::sync::{Arc, Mutex};
     use loom::thread;
-
-    /// A counter like the kernel's.
-    pub struct EventFd {
-        set: Mutex<bool>,
-        change: Condvar,
-    }
-
-    impl EventFd {
-        pub fn new() -> std::io::Result<EventFd> {
-            Ok(EventFd {
-                set: Mutex::new(false),
-                change: Condvar::new(),
-            })
-        }
-
-        pub fn signal(&self) {
-            *self.set.lock().unwrap() = true;
-            self.change.notify_all();
-        }
-
-        pub fn clear(&self) -> bool {
-            core::mem::take(&mut *self.set.lock().unwrap())
-        }
-
-        pub fn raw(&self) -> RawFd {
-            -1
-        }
-
-        /// Whoever sleeps on this and on another descriptor looks at that one again.
-        fn other_is_readable(&self) {
-            drop(self.set.lock().unwrap());
-            self.change.notify_all();
-        }
-
-        /// Sleeps until this one or the other descriptor is readable.
-        fn wait_until_readable(&self, other: impl Fn() -> bool) {
-            let mut set = self.set.lock().unwrap();
-            while !*set && !other() {
-                set = self.change.wait(set).unwrap();
-            }
-        }
-    }
 
     /// A worker with one interface, which progress disarms. One message comes to it.
     struct Model {

@@ -11,17 +11,13 @@
 use super::counters::Counter;
 use super::idle;
 use super::progress_thread::Handover;
-#[cfg(all(test, loom))]
-use super::progress_thread::model::EventFd;
 use super::short_sleeps::ShortSleeps;
+use super::sleepers::{Asleep, EventFd, Signal, Sleepers};
 use super::worker_core::Core;
 use crate::c::*;
 use crate::sys::clock::cycles;
 use crate::sys::epoll::{self, EVENT_ROOM, Epoll};
-#[cfg(not(all(test, loom)))]
-use crate::sys::eventfd::EventFd;
 use crate::sys::{poll, thread};
-use crate::ucs::sync::{AtomicBool, Ordering};
 use crate::ucs::{Result, Status};
 use core::cell::{Cell, OnceCell};
 use std::os::fd::RawFd;
@@ -30,18 +26,11 @@ use std::sync::Arc;
 pub struct Wakeup {
     /// The application's epoll descriptor, or one of ours; made at first use.
     set: OnceCell<Set>,
-    /// Exists if the worker has wake-up: `signal` may be called from any thread.
-    signal: Option<EventFd>,
-    /// The signal was given, and not taken yet. Who finds it given need not write.
-    signalled: AtomicBool,
-    /// A signal was taken, of which the next `arm` tells.
-    signal_taken: Cell<bool>,
+    /// Exists if the worker has wake-up.
+    signal: Option<Signal>,
     /// Of a worker with a progress thread.
     thread: Option<Arc<Handover>>,
-    /// Who may be sleeping since the last `arm`: `PROGRAM`, `THREAD`.
-    armed: Cell<u8>,
-    /// The thread of the program that has armed and not come back yet; `NOBODY`, `SEVERAL`.
-    sleeper: Cell<u64>,
+    sleepers: Sleepers,
     /// What the last sleeps of the program were like.
     short_sleeps: ShortSleeps,
     /// The progress thread has done something that the program may be about to sleep for.
@@ -50,11 +39,6 @@ pub struct Wakeup {
     pub wake_ups: Counter,
 }
 
-const PROGRAM: u8 = 1;
-const THREAD: u8 = 2;
-/// No thread has these numbers.
-const NOBODY: u64 = 0;
-const SEVERAL: u64 = 1;
 /// The word of the signal in a set of ours; an interface has the next of its index.
 const SIGNAL: u64 = 0;
 /// Members that a look at the set tells at once.
@@ -75,19 +59,16 @@ impl Wakeup {
         let signal = if features & u64::from(UCP_FEATURE_WAKEUP) == 0 {
             None
         } else {
-            Some(EventFd::new()?)
+            Some(Signal::new()?)
         };
         Ok(Wakeup {
             set: OnceCell::new(),
             signal,
-            signalled: AtomicBool::new(false),
-            signal_taken: Cell::new(false),
             thread: match progress_thread {
                 true => Some(Arc::new(Handover::new()?)),
                 false => None,
             },
-            armed: Cell::new(0),
-            sleeper: Cell::new(NOBODY),
+            sleepers: Sleepers::default(),
             short_sleeps: ShortSleeps::default(),
             thread_worked: Cell::new(false),
             wake_ups: Counter::default(),
@@ -102,33 +83,21 @@ impl Wakeup {
 
     /// What `poke` signals, if the worker has wake-up.
     pub fn signal(&self) -> Option<&EventFd> {
-        self.signal.as_ref()
+        self.signal.as_ref().map(Signal::event)
     }
 
-    fn give_signal(&self) {
-        // AcqRel: pairs with `look_at_signal`. Who finds it given has what it did before seen by who takes it.
-        if let Some(signal) = &self.signal
-            && !self.signalled.swap(true, Ordering::AcqRel)
-        {
-            signal.signal();
-        }
-    }
-
-    /// Takes the signal, if it was given or its descriptor is readable: who has given it may not have written yet.
+    /// Takes the signal, if it was given or its descriptor is readable.
     pub fn look_at_signal(&self, is_readable: bool) {
-        let Some(signal) = &self.signal else {
-            return;
-        };
-        let given = self.signalled.swap(false, Ordering::AcqRel);
-        let cleared = (given || is_readable) && signal.clear();
-        if given || cleared {
-            self.signal_taken.set(true);
+        if let Some(signal) = &self.signal {
+            signal.take(is_readable);
         }
     }
 
     /// Makes the descriptor readable, from any thread.
     pub fn poke(&self) {
-        self.give_signal();
+        if let Some(signal) = &self.signal {
+            signal.give();
+        }
         if let Some(thread) = &self.thread {
             thread.wake();
         }
@@ -137,8 +106,8 @@ impl Wakeup {
     /// Progress has something to do: wakes a thread that sleeps while another thread posts.
     #[inline]
     pub fn work_came(&self) {
-        if self.armed.get() != 0 {
-            self.wake_armed(PROGRAM | THREAD);
+        if self.sleepers.any() {
+            self.wake(Sleepers::wake_all);
         }
     }
 
@@ -151,41 +120,36 @@ impl Wakeup {
     /// Takes what the program has to look at before it sleeps: a signal, or that the progress thread has done something
     /// since the last time, as the program may have looked at its requests before.
     pub fn take_news(&self) -> bool {
-        let signalled = self.signal_taken.take();
+        let signalled = self.signal.as_ref().is_some_and(Signal::was_taken);
         self.thread_worked.take() || signalled
     }
 
     /// The program is about to sleep.
     pub fn note_armed(&self) {
-        self.armed.update(|armed| armed | PROGRAM);
         self.short_sleeps.note_armed(cycles());
-        let me = thread::here();
-        self.sleeper.update(|sleeper| match sleeper {
-            NOBODY => me,
-            other if other == me => me,
-            _ => SEVERAL,
-        });
+        self.sleepers.program_armed(thread::here());
     }
 
     /// Whether this thread has armed and is back: what has happened is not known yet.
     #[inline]
     pub fn is_back(&self) -> bool {
-        self.sleeper.get() != NOBODY && self.sleeper.get() == thread::here()
+        self.sleepers.is_back(thread::here)
     }
 
     /// Notes that this thread is back. Others that have armed may still be sleeping.
     fn note_back(&self) {
-        if self.is_back() {
-            self.sleeper.set(NOBODY);
+        if self.sleepers.program_back(thread::here()) {
             self.short_sleeps.note_back(cycles());
-            self.armed.update(|armed| armed & !PROGRAM);
         }
     }
 
     /// Whether the set has to be asked before the next sleep.
     fn has_to_look(&self) -> bool {
-        // Relaxed: a signal that is not seen has the descriptor readable, or will have.
-        self.sleeper.get() != NOBODY || self.signalled.load(Ordering::Relaxed)
+        self.sleepers.is_program_away() || self.is_signalled()
+    }
+
+    fn is_signalled(&self) -> bool {
+        self.signal.as_ref().is_some_and(Signal::is_given)
     }
 
     /// The program calls progress, which is no longer up to the progress thread.
@@ -193,27 +157,28 @@ impl Wakeup {
     pub fn note_poll(&self) {
         if let Some(thread) = &self.thread {
             thread.note_poll();
-            if self.armed.get() & THREAD != 0 {
-                self.wake_armed(THREAD);
+            if self.sleepers.is_progress_thread() {
+                self.wake(Sleepers::wake_progress_thread);
             }
         }
     }
 
     /// The progress thread is about to sleep.
     pub fn note_thread_armed(&self) {
-        self.armed.update(|armed| armed | THREAD);
+        self.sleepers.progress_thread_armed();
     }
 
     /// Wakes those of `whom` that may be sleeping.
     #[cold]
-    fn wake_armed(&self, whom: u8) {
-        let armed = self.armed.get();
-        self.armed.set(armed & !whom);
-        self.wake_ups.add(u64::from(armed & whom != 0));
-        if armed & whom & PROGRAM != 0 {
-            self.give_signal();
+    fn wake(&self, whom: fn(&Sleepers) -> Asleep) {
+        let asleep = whom(&self.sleepers);
+        self.wake_ups.add(u64::from(asleep != Asleep::default()));
+        if asleep.program
+            && let Some(signal) = &self.signal
+        {
+            signal.give();
         }
-        if armed & whom & THREAD != 0
+        if asleep.progress_thread
             && let Some(thread) = &self.thread
         {
             thread.wake();
@@ -368,7 +333,7 @@ fn finds_message(w: &Core) -> bool {
             }
         }
         let is_over = cycles().wrapping_sub(begun) >= time;
-        if is_over || !can_come || w.wakeup.signalled.load(Ordering::Relaxed) {
+        if is_over || !can_come || w.wakeup.is_signalled() {
             sleeps.note_look(false);
             return false;
         }
