@@ -20,7 +20,7 @@ use super::wire::{Frame, Reason, Welcome};
 use crate::sys::clock::monotonic_ns;
 use crate::sys::poll::{PollFd, poll};
 use crate::sys::socket::{Connecting, Options, READABLE, Socket, WRITABLE};
-use crate::ucs::{Result, Status, sync};
+use crate::ucs::{Result, Status};
 use crate::uct::internal::UpstreamEvent;
 use crate::{ucs_debug, ucs_diag, ucs_error, ucs_warn};
 use std::io;
@@ -72,28 +72,18 @@ pub fn begin(face: &TcpIface, conn: &Rc<Conn>, remote: SocketAddr) -> Result<()>
     Ok(())
 }
 
-/// Default size of the send buffer to a peer of this host: what both processes copy stays in a processor's second cache,
-/// and a larger one would not raise bandwidth. Progress or the deferred flush sends the rest of the queue.
-const SENT_AHEAD: usize = 192 << 10;
-
 /// The options of a connection with `peer`.
 fn options(face: &TcpIface, peer: IpAddr) -> Options {
-    let set = face.settings.options;
-    let on_host = options_on_host(face, peer);
     Options {
-        unpaced: on_host.unpaced,
-        send_buffer: set.send_buffer.or(on_host.send_buffer),
-        ..set
+        unpaced: options_on_host(face, peer).unpaced,
+        ..face.settings.options
     }
 }
 
 /// Those of them that only a connection with a peer of this host has.
 pub fn options_on_host(face: &TcpIface, peer: IpAddr) -> Options {
-    let on_host = peer == face.address.ip;
-    let queued_here = on_host && face.settings.options.send_buffer.is_none() && sync::can_barrier();
     Options {
-        unpaced: on_host,
-        send_buffer: queued_here.then_some(SENT_AHEAD),
+        unpaced: peer == face.address.ip,
         ..Options::default()
     }
 }
