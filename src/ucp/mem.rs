@@ -50,8 +50,8 @@ pub enum Purpose<'a> {
     Transfer(&'a [usize]),
     /// The library; peers map it, or read it by a device.
     Read,
-    /// The library, whose devices copy to it; peers map it.
-    Copies,
+    /// The library, whose devices copy from and to it; peers map it, or write it by the keys of a domain.
+    Copies(Option<usize>),
 }
 
 /// A mapped region: the object of `ucp_mem_h`.
@@ -384,8 +384,8 @@ impl Region {
                 let domains = needs.map(|domain| domain.index);
                 Registration::new(context, domains, memory, kind, flags)
             }
-            Purpose::Copies => {
-                let domains = context.device_memory.domains();
+            Purpose::Copies(writer) => {
+                let domains = context.device_memory.domains().chain(writer);
                 Registration::new(context, domains, memory, kind, flags)
             }
             // What peers may write is closed to them when the transfer ends.
@@ -646,19 +646,30 @@ impl Window {
         })
     }
 
-    /// Memory of the library's that devices copy from and to, and which peers may read or write, as `prot` says. `UNSUPPORTED` if they
-    /// cannot map it.
-    pub fn for_copies(context: &Context, length: usize, prot: u32) -> Result<Window> {
+    /// Memory of the library's that devices copy from and to, and which peers may read or write, as `prot` says: those that map it, or
+    /// by the keys of the domain `writer`. `UNSUPPORTED` if they cannot.
+    pub fn for_copies(
+        context: &Context,
+        length: usize,
+        prot: u32,
+        writer: Option<usize>,
+    ) -> Result<Window> {
         let params = MapParams {
             address: core::ptr::null_mut(),
             length,
             flags: UCP_MEM_MAP_ALLOCATE,
             prot,
             kind: UCS_MEMORY_TYPE_HOST,
-            purpose: Purpose::Copies,
+            purpose: Purpose::Copies(writer),
         };
         let region = Region::map(context, &params)?;
-        let key = region.key_to_map(context);
+        let key = match writer {
+            None => region.key_to_map(context),
+            Some(domain) => {
+                let handle = region.registration.handle(domain);
+                handle.map(|_| region.pack(context))
+            }
+        };
         let window = Window {
             key: key.clone().unwrap_or_default(),
             region: Some(region),

@@ -493,6 +493,8 @@ pub struct Arriving {
     /// The buffer belongs to the library and is freed with the request: the sender gets only access that can be
     /// revoked.
     pub own: bool,
+    /// The sender's processors access its memory, as its RTS has told.
+    pub is_of_host: bool,
     pub state: ReceiverState,
     /// How a device gets to the buffer.
     pub access: Option<Box<BufferAccess>>,

@@ -1,6 +1,6 @@
 //! Memory of an endpoint that its peer maps, for messages from memory that processors cannot access: a device copies a
 //! message there, and the peer copies it from there, to memory of a device of its own without a processor. And such memory for
-//! messages to a device, which the peer copies there.
+//! messages to a device, which the peer copies there, or puts by a transport.
 #![forbid(unsafe_code)]
 
 use super::context::Context;
@@ -62,7 +62,7 @@ impl Staging {
         Staging::new(UCP_MEM_MAP_PROT_REMOTE_READ)
     }
 
-    /// For messages that the peer writes.
+    /// For messages that the peer writes, or the kernel.
     pub fn for_receives() -> Staging {
         Staging::new(UCP_MEM_MAP_PROT_REMOTE_WRITE)
     }
@@ -72,8 +72,9 @@ impl Staging {
         (SHORTEST..=LONGEST).contains(&length) && !self.is_refused.get()
     }
 
-    /// Room for so many bytes; `None` where there is none.
-    pub fn take(&self, context: &Context, length: usize) -> Option<Part> {
+    /// Room for so many bytes, which the peer maps or writes by the keys of the domain `writer`, always the same; `None` where there is
+    /// none.
+    pub fn take(&self, context: &Context, length: usize, writer: Option<usize>) -> Option<Part> {
         if !self.serves(length) {
             return None;
         }
@@ -82,7 +83,7 @@ impl Staging {
         if found.is_some() || areas.len() == MOST {
             return found;
         }
-        let Some(area) = Area::open(context, self.prot) else {
+        let Some(area) = Area::open(context, self.prot, writer) else {
             // Some areas do as well.
             self.is_refused.set(areas.is_empty());
             return None;
@@ -94,8 +95,8 @@ impl Staging {
 }
 
 impl Area {
-    fn open(context: &Context, prot: u32) -> Option<Area> {
-        let window = Window::for_copies(context, AREA, prot).ok()?;
+    fn open(context: &Context, prot: u32, writer: Option<usize>) -> Option<Area> {
+        let window = Window::for_copies(context, AREA, prot, writer).ok()?;
         Some(Area {
             key: window.key.as_slice().into(),
             window: Rc::new(window),

@@ -279,19 +279,34 @@ pub fn offer<'a>(ep: &'a Ep, data: &Data) -> Offer<'a> {
     }
 }
 
-/// Memory of this process that the peer maps, for a message that a device copies from there.
-pub fn part_for_peer(ep: &Ep, length: usize) -> Option<Part> {
+/// Memory of this process that the peer writes, for a message that a device copies from there: it maps the memory, or a transport puts
+/// what is in memory that the peer's processors access (`is_of_host`).
+pub fn part_for_peer(ep: &Ep, length: usize, is_of_host: bool) -> Option<Part> {
     let worker = ep.worker();
-    if !worker.proto().rules.maps || !shares_memory(ep) || ep.is_upstream() {
+    if ep.is_upstream() || ep.remote_uuid.get() == worker.uuid {
         return None;
     }
-    ep.receive_staging.take(worker.context(), length)
+    let may_write = match ep.is_same_host() {
+        true => worker.proto().rules.maps,
+        false => is_of_host,
+    };
+    may_write.then(|| receive_part(ep, length))?
+}
+
+/// Memory for such a message, however it gets there.
+pub fn receive_part(ep: &Ep, length: usize) -> Option<Part> {
+    let worker = ep.worker();
+    let writer = match ep.is_same_host() {
+        true => None,
+        false => Some(worker.domain_of(ep.lane_with(Capability::PutByKey)?.iface)),
+    };
+    ep.receive_staging.take(worker.context(), length, writer)
 }
 
 /// Has a device start to copy data that processors cannot access to memory that the peer maps. `None` where there is no such
 /// memory.
 pub fn stage(ep: &Ep, data: &Data) -> Result<Option<Staged>> {
-    let Some(part) = ep.staging.take(ep.worker().context(), data.len()) else {
+    let Some(part) = ep.staging.take(ep.worker().context(), data.len(), None) else {
         return Ok(None);
     };
     let copy = part.memory().and_then(|room| data.start_copy_out(room));

@@ -25,7 +25,7 @@
 //!     │ ────────────── DataFailed ─────────────► │ [AwaitPut], [AwaitData]: completes with the status
 //! ```
 
-use super::mapped::{Copied, StartedCopy, copy_mapped, mappable, part_for_peer};
+use super::mapped::{Copied, StartedCopy, copy_mapped, mappable, part_for_peer, receive_part};
 use super::sender;
 use crate::c::{
     UCP_MEM_MAP_PROT_REMOTE_WRITE, UCS_MEMORY_TYPE_HOST, UCT_MD_MEM_ACCESS_LOCAL_READ,
@@ -84,6 +84,7 @@ pub fn fetch(worker: &Core, req: Req, message: &Rts) {
     let target = with_arriving(req, |data, state| {
         state.total = message.total;
         state.sender = message.sender;
+        state.is_of_host = message.address != 0;
         (data.len(), data.contiguous(), data.device_block())
     });
     let Some((room, to, block)) = target else {
@@ -198,7 +199,7 @@ fn read_to_staging(req: Req, ep: &Ep, message: &Rts) -> bool {
     let Some(lane) = ep.lane_with(Capability::SingleCopy) else {
         return false;
     };
-    let Some(part) = ep.receive_staging.take(worker.context(), message.total) else {
+    let Some(part) = receive_part(ep, message.total) else {
         return false;
     };
     let Some(local) = part.memory().map(|memory| memory.room().as_mut_ptr()) else {
@@ -208,7 +209,11 @@ fn read_to_staging(req: Req, ep: &Ep, message: &Rts) -> bool {
     with_arriving(req, |_, state| {
         state.access = Some(Box::new(BufferAccess::Staged(part)));
     });
-    read(req, ep, transfer.len, || zcopy::get(req, lane, transfer))
+    let begins = read(req, ep, transfer.len, || zcopy::get(req, lane, transfer));
+    if !begins {
+        with_arriving(req, |_, state| state.access = None);
+    }
+    begins
 }
 
 /// A device copies a message from memory that is mapped here: it is as a get.
@@ -468,7 +473,7 @@ fn request_from_sender(worker: &Core, req: Req, ep: &Ep) {
                 state.access = Some(Box::new(BufferAccess::Window(window)));
                 return Some((address, Some(key)));
             }
-            let part = part_for_peer(ep, state.total)?;
+            let part = part_for_peer(ep, state.total, state.is_of_host)?;
             let (address, key) = (part.address(), part.key());
             state.access = Some(Box::new(BufferAccess::Staged(part)));
             return Some((address, Some(key)));
