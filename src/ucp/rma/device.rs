@@ -37,14 +37,7 @@ pub fn access(
     let Some(local) = data.contiguous() else {
         return of_device_memory(ep, param, data, (address, key, rkey), direction);
     };
-    let transfer = Transfer {
-        guard: None,
-        local,
-        memory: LocalMemory::Copied,
-        len: data.len(),
-        remote: address,
-        rkey,
-    };
+    let transfer = whole((local, data.len()), address, rkey);
     if data.is_empty() {
         return Some(immediate(ep.worker(), param, Info::default()));
     }
@@ -62,7 +55,7 @@ pub fn access(
     if let Err(e) = must_be_immediate(param) {
         return Some(Err(e));
     }
-    let (device, in_parts) = match fits {
+    let access = match fits {
         true => {
             let device = DeviceAccess {
                 rkey,
@@ -73,15 +66,11 @@ pub fn access(
             (device, false)
         }
         false => {
-            let local = UCS_MEMORY_TYPE_HOST;
-            let device = reach(ep, param, lane, &transfer, (key, direction), local);
-            let most = at_once(ep, lane, direction, device.memory);
-            let in_parts = device.parts.is_some() || transfer.len > most;
-            (device, in_parts)
+            let kind = UCS_MEMORY_TYPE_HOST;
+            reach(ep, param, lane, &transfer, (key, direction), kind)
         }
     };
     let data = Data::contig(transfer.local, transfer.len);
-    let access = (device, in_parts);
     Some(queue(ep, param, data, (address, key), direction, access))
 }
 
@@ -103,22 +92,12 @@ fn of_device_memory(
     if let Err(e) = must_be_immediate(param) {
         return Some(Err(e));
     }
-    let transfer = Transfer {
-        guard: None,
-        local,
-        memory: LocalMemory::Copied,
-        len: data.len(),
-        remote: address,
-        rkey,
-    };
-    let device = reach(ep, param, lane, &transfer, (key, direction), kind);
-    if device.memory == LocalMemory::Copied {
+    let transfer = whole((local, data.len()), address, rkey);
+    let access = reach(ep, param, lane, &transfer, (key, direction), kind);
+    if access.0.memory == LocalMemory::Copied {
         return None;
     }
-    let most = at_once(ep, lane, direction, device.memory);
-    let in_parts = device.parts.is_some() || transfer.len > most;
     let data = reached(ep.worker().context(), Data::contig(local, data.len()), kind);
-    let access = (device, in_parts);
     Some(queue(ep, param, data, (address, key), direction, access))
 }
 
@@ -150,12 +129,25 @@ fn queue(
     })
 }
 
+/// The transfer of a whole access, through buffers of the transport.
+fn whole((local, len): (*mut u8, usize), remote: u64, rkey: uct_rkey_t) -> Transfer {
+    Transfer {
+        guard: None,
+        local,
+        memory: LocalMemory::Copied,
+        len,
+        remote,
+        rkey,
+    }
+}
+
 /// Most bytes of one operation of the lane's transport.
 fn at_once(ep: &Ep, lane: Lane, direction: Direction, memory: LocalMemory) -> usize {
     most_at_once(&ep.worker().ifaces[lane.iface].attr, direction, memory)
 }
 
-/// How the devices that do it reach the local memory of a long access: by the application's handle, or registered now.
+/// How the devices that do it reach the local memory of a long access: by the application's handle, or registered now. And whether
+/// the access is in parts.
 fn reach(
     ep: &Ep,
     param: &Param,
@@ -163,7 +155,7 @@ fn reach(
     transfer: &Transfer,
     (remote, direction): (&RemoteKey, Direction),
     kind: ucs_memory_type_t,
-) -> DeviceAccess {
+) -> (DeviceAccess, bool) {
     let (worker, limits) = (ep.worker(), ep.worker().proto().rails.access);
     let (rkey, memory) = (transfer.rkey, (transfer.local, transfer.len));
     let own_domain = worker.domain_of(lane.iface);
@@ -199,12 +191,12 @@ fn reach(
         epoch: None,
         near,
     };
-    let whole = Transfer {
+    let by_lane_alone = Transfer {
         memory,
         ..*transfer
     };
     let parts = match with_rails {
-        true => rails::by_devices(ep, lane, limits, &whole, &ends),
+        true => rails::by_devices(ep, lane, limits, &by_lane_alone, &ends),
         false => Vec::new(),
     };
     if parts.is_empty() && memory == LocalMemory::Copied && !domains.contains(&own_domain) {
@@ -212,12 +204,14 @@ fn reach(
         registration = Some(register(&[own_domain]));
         memory = by_lane(&registration);
     }
-    DeviceAccess {
+    let in_parts = !parts.is_empty() || transfer.len > at_once(ep, lane, direction, memory);
+    let device = DeviceAccess {
         rkey,
         memory,
         registration,
         parts: (!parts.is_empty()).then(|| parts.into()),
-    }
+    };
+    (device, in_parts)
 }
 
 /// The node of local memory, if devices are of different nodes.
@@ -268,13 +262,10 @@ pub fn step(ep: &Ep, req: Req) -> Option<Result<TaskStep>> {
             _ => return None,
         };
         let device = device.as_ref()?;
+        let local = data.contiguous().or_else(|| Some(data.device_block()?.0))?;
         let transfer = Transfer {
-            guard: None,
-            local: data.contiguous().or_else(|| Some(data.device_block()?.0))?,
             memory: device.memory,
-            len: data.len(),
-            remote: address,
-            rkey: device.rkey,
+            ..whole((local, data.len()), address, device.rkey)
         };
         Some((direction, transfer, in_parts))
     })?;
