@@ -3,7 +3,9 @@
  * whether something has ended are left out: how many there are is chance. Prints both in hundredths of a message, for
  * the sender and the receiver; with FAKE_CUDA=log=FILE the log has a line where the messages begin and where they end.
  *
- *   calls FROM TO LENGTH COUNT       FROM, TO: host or device
+ *   calls FROM TO LENGTH COUNT [stream|put|get]       FROM, TO: host or device
+ *
+ * A put is from the sender's memory FROM to memory of the host, which the receiver has mapped; a get from such memory to TO.
  *
  * Run by tests/cuda. */
 #include "../cuda_driver.h"
@@ -82,11 +84,63 @@ static void report(const char *who, const counts_t *before, const counts_t *afte
 static side_t side;
 static pair_t pair;
 static ucp_ep_h ep;
+static const char *what;
+static ucp_mem_h memh;
+static ucp_rkey_h rkey;
+static uint64_t far;
+
+static int is_access(void)
+{
+    return !strcmp(what, "put") || !strcmp(what, "get");
+}
+
+/* The receiver maps memory, the sender has its key. */
+static void open_memory(size_t length)
+{
+    ucp_mem_map_params_t map = {.field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_FLAGS,
+                                .length = length,
+                                .flags = UCP_MEM_MAP_ALLOCATE};
+    ucp_mem_attr_t attr = {.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS};
+    size_t blob_length;
+    void *blob;
+
+    if (pair_is_child(&pair)) {
+        CHECK_OK(ucp_mem_map(side.context, &map, &memh));
+        CHECK_OK(ucp_mem_query(memh, &attr));
+        far = (uintptr_t)attr.address;
+        memset(attr.address, 1, length);
+        CHECK_OK(ucp_rkey_pack(side.context, memh, &blob, &blob_length));
+        pair_send(&pair, &far, sizeof(far));
+        pair_send_blob(&pair, blob, blob_length);
+        ucp_rkey_buffer_release(blob);
+        return;
+    }
+    pair_recv(&pair, &far, sizeof(far));
+    blob = pair_recv_blob(&pair);
+    CHECK_OK(ucp_ep_rkey_unpack(ep, blob, &rkey));
+    free(blob);
+}
 
 static ucs_status_ptr_t post(char *buffer, size_t length, ucs_memory_type_t type)
 {
     ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_MEMORY_TYPE, .memory_type = type};
+    size_t got;
 
+    if (is_access()) {
+        if (pair_is_child(&pair)) {
+            return NULL;
+        }
+        return strcmp(what, "put") ? ucp_get_nbx(ep, buffer, length, far, rkey, &param) :
+                                     ucp_put_nbx(ep, buffer, length, far, rkey, &param);
+    }
+    if (!strcmp(what, "stream")) {
+        if (!pair_is_child(&pair)) {
+            return ucp_stream_send_nbx(ep, buffer, length, &param);
+        }
+        param.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
+        param.flags = UCP_STREAM_RECV_FLAG_WAITALL;
+        return ucp_stream_recv_nbx(ep, buffer, length, &got, &param);
+    }
     return pair_is_child(&pair) ? ucp_tag_recv_nbx(side.worker, buffer, length, TAG, -1, &param) :
                                   ucp_tag_send_nbx(ep, buffer, length, TAG, &param);
 }
@@ -112,7 +166,8 @@ int main(int argc, char **argv)
     size_t length;
     long count;
 
-    CHECK(argc == 5);
+    CHECK(argc == 5 || argc == 6);
+    what = argc == 6 ? argv[5] : "tag";
     length = strtoul(argv[3], NULL, 0);
     count = strtol(argv[4], NULL, 0);
     alarm(100);
@@ -121,9 +176,12 @@ int main(int argc, char **argv)
     type = strcmp(argv[pair_is_child(&pair) ? 2 : 1], "device") ? UCS_MEMORY_TYPE_HOST : UCS_MEMORY_TYPE_CUDA;
     buffer = type == UCS_MEMORY_TYPE_HOST ? calloc(1, length) : at(device_memory(length));
     CHECK(buffer != NULL);
-    side_open(&side, UCP_FEATURE_TAG, UCS_THREAD_MODE_SINGLE);
+    side_open(&side, UCP_FEATURE_TAG | UCP_FEATURE_STREAM | UCP_FEATURE_RMA, UCS_THREAD_MODE_SINGLE);
     side_swap_addresses(&side, &pair, theirs);
     ep = side_connect(&side, theirs);
+    if (is_access()) {
+        open_memory(length);
+    }
     /* What is made once is made now. */
     messages(buffer, length, type, 2 * WINDOW);
     fake_cuda_note("begin");
@@ -136,7 +194,13 @@ int main(int argc, char **argv)
         report("sender", &of[0], &of[1], count);
         report("receiver", &there[0], &there[1], count);
     }
+    if (rkey) {
+        ucp_rkey_destroy(rkey);
+    }
     side_meet(&side, &pair);
+    if (memh) {
+        CHECK_OK(ucp_mem_unmap(side.context, memh));
+    }
     ucp_ep_destroy(ep);
     side_close(&side);
     pair_finish(&pair);

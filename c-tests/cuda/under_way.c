@@ -2,52 +2,31 @@
  * are closed by force, workers are destroyed, the driver fails. Messages keep their order, each operation ends, and when it has ended
  * the device does not use its memory any more, so that it may be freed. Transports are those of the environment.
  *
- *   under_way PART
+ *   under_way PART [stream]      bytes of a stream, not messages with tags
  *
  * Run by tests/cuda. */
-#include "../cuda_driver.h"
 #include "../failure.h"
+#include "device_bytes.h"
 
-enum { COUNT = 8, LONGEST = 1 << 20, STEPS = 12, SENDER = 0, RECEIVER = 1 };
+enum { COUNT = 8, STEPS = 12, SENDER = 0, RECEIVER = 1 };
 
 static side_t one, two;
 static ucp_ep_h ep, back;
 static failure_t lost, lost_back;
-static char *from[COUNT], *to[COUNT], bytes[LONGEST], expected[LONGEST];
+static char *from[COUNT], *to[COUNT];
 static ucs_status_ptr_t sends[COUNT], receives[COUNT];
 static int seen[COUNT]; /* what a receive has got */
+static int by_stream;
 
 /* Of both sides of thresholds, and what one area of shared memory has no room for together. */
 static const size_t lengths[COUNT] = {LONGEST, 8, 64 << 10, LONGEST, 300 << 10, 1000, 16 << 10, LONGEST};
-
-static void draw(unsigned seed, size_t length)
-{
-    size_t i;
-
-    for (i = 0; i < length; ++i) {
-        expected[i] = (char)(i * 7 + i / 256 + seed * 31);
-    }
-}
-
-static void write_memory(char *at, unsigned seed, size_t length)
-{
-    draw(seed, length);
-    CHECK_EQ(cuMemcpyHtoD_v2((uintptr_t)at, expected, length), 0);
-}
-
-static int holds(const char *at, unsigned seed, size_t length)
-{
-    draw(seed, length);
-    CHECK_EQ(cuMemcpyDtoH_v2(bytes, (uintptr_t)at, length), 0);
-    return !memcmp(bytes, expected, length);
-}
 
 static void open_sides(void)
 {
     int i;
 
-    side_open(&one, UCP_FEATURE_TAG, UCS_THREAD_MODE_SINGLE);
-    side_open(&two, UCP_FEATURE_TAG, UCS_THREAD_MODE_SINGLE);
+    side_open(&one, UCP_FEATURE_TAG | UCP_FEATURE_STREAM, UCS_THREAD_MODE_SINGLE);
+    side_open(&two, UCP_FEATURE_TAG | UCP_FEATURE_STREAM, UCS_THREAD_MODE_SINGLE);
     ep = connect_watched(&one, two.address, &lost);
     back = connect_watched(&two, one.address, &lost_back);
     for (i = 0; i < COUNT; ++i) {
@@ -56,6 +35,16 @@ static void open_sides(void)
         write_memory(from[i], i, LONGEST);
         write_memory(to[i], 100, LONGEST);
         seen[i] = 0;
+    }
+}
+
+static void free_memory(void)
+{
+    int i;
+
+    for (i = 0; i < COUNT; ++i) {
+        CHECK_EQ(cuMemFree_v2((uintptr_t)from[i]), 0);
+        CHECK_EQ(cuMemFree_v2((uintptr_t)to[i]), 0);
     }
 }
 
@@ -70,7 +59,15 @@ static void progress(int times)
 static void post(int i, int tag)
 {
     static const ucp_request_param_t none;
+    static const ucp_request_param_t all = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+                                            .flags = UCP_STREAM_RECV_FLAG_WAITALL};
+    size_t length;
 
+    if (by_stream) {
+        receives[i] = ucp_stream_recv_nbx(back, to[i], lengths[i], &length, &all);
+        sends[i] = ucp_stream_send_nbx(ep, from[i], lengths[i], &none);
+        return;
+    }
     receives[i] = ucp_tag_recv_nbx(two.worker, to[i], LONGEST, tag, -1, &none);
     sends[i] = ucp_tag_send_nbx(ep, from[i], lengths[i], tag, &none);
 }
@@ -297,6 +294,40 @@ static void cancelled(void)
     side_close(&two);
 }
 
+/* The bytes of a receive on a stream that is taken back may be lost: nothing comes after it here. */
+static void cancelled_stream(void)
+{
+    ucp_request_param_t by_force = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = UCP_EP_CLOSE_FLAG_FORCE};
+    int steps, came = 0, cancelled = 0;
+    ucs_status_t status;
+
+    for (steps = 0; steps < 6 * STEPS; ++steps) {
+        open_sides();
+        post(3, 0);
+        progress(steps * 40);
+        if (UCS_PTR_IS_PTR(receives[3])) {
+            ucp_request_cancel(two.worker, receives[3]);
+        }
+        status = side_wait(&one, &two, receives[3]);
+        CHECK(status == UCS_OK || status == UCS_ERR_CANCELED);
+        came += status == UCS_OK;
+        cancelled += status == UCS_ERR_CANCELED;
+        CHECK(status != UCS_OK || holds(to[3], 3, lengths[3]));
+        write_memory(to[3], 250, LONGEST);
+        CHECK_OK(side_wait(&one, &two, ucp_ep_close_nbx(ep, &by_force)));
+        CHECK_OK(side_wait(&one, &two, ucp_ep_close_nbx(back, &by_force)));
+        progress(30);
+        CHECK(has_ended(sends[3]));
+        drop(sends[3]);
+        CHECK(holds(to[3], 250, LONGEST));
+        side_close(&one);
+        side_close(&two);
+        free_memory();
+    }
+    printf("# %d came, %d were cancelled\n", came, cancelled);
+    CHECK(cancelled > 0 && came > 0);
+}
+
 /* ---- errors of the driver, which FAKE_CUDA names ---- */
 
 /* Some operations fail, those of others come through: nothing hangs, and no bytes are wrong. */
@@ -335,6 +366,7 @@ int main(int argc, char **argv)
 
     alarm(100);
     use_device(0);
+    by_stream = argc > 2 && !strcmp(argv[2], "stream");
     if (!strcmp(part, "order")) {
         open_sides();
         order();
@@ -342,8 +374,12 @@ int main(int argc, char **argv)
         open_sides();
         closed_in_peace();
     } else if (!strcmp(part, "cancel")) {
-        open_sides();
-        cancelled();
+        if (by_stream) {
+            cancelled_stream();
+        } else {
+            open_sides();
+            cancelled();
+        }
     } else if (!strcmp(part, "errors")) {
         open_sides();
         errors();

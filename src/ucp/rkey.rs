@@ -9,13 +9,14 @@ use crate::ucs::mpool::{Pool, Pooled};
 use crate::ucs::{Result, Status};
 use crate::uct::base::copy::{Payload, Room};
 use crate::uct::base::md::RkeyHandle;
-use crate::uct::base::memory_copier::{KeptBytes, MemoryCopier, Pinned};
+use crate::uct::base::memory_copier::{KeptBytes, KeptRoom, MemoryCopier, Pinned};
 use crate::uct::local::ProcessId;
 use crate::wire::rkey::{MdKey, MdKeyList, READ, Rkey, WRITE};
 use crate::{ucs_debug, ucs_error};
 use core::cell::OnceCell;
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// A cache of the keys of RTS messages, with their mappings.
 ///
@@ -145,6 +146,19 @@ impl Mapping {
     }
 }
 
+impl Mapped {
+    fn new(mapping: Mapping) -> Arc<Mapped> {
+        #[expect(
+            clippy::arc_with_non_send_sync,
+            reason = "keys are given back by any thread"
+        )]
+        Arc::new(Mapped {
+            pinned: OnceCell::new(),
+            _mapping: mapping,
+        })
+    }
+}
+
 impl Mapping {
     /// A transport's access by the key of the peer's memory domain `theirs`, with a domain of the same component here;
     /// nothing is mapped.
@@ -182,31 +196,45 @@ impl Mapping {
 /// The keys of a peer's domains for one memory, by the numbers of the domains.
 type DomainKeys = Box<[(u8, Mapping)]>;
 
-/// Memory of a key that is mapped here, and stays so as long as this.
+/// Memory that a key maps, shared with the copies by devices that use it.
+struct Mapped {
+    /// Devices copy from and to the memory without a detour, if they can. Dropped while it is mapped.
+    pinned: OnceCell<Option<Box<dyn Pinned>>>,
+    _mapping: Mapping,
+}
+
+/// Memory of another process that is mapped here, and stays so as long as this, though the key may go.
 pub struct MappedBytes {
-    key: Rc<RemoteKey>,
-    address: u64,
+    /// Keeps it mapped.
+    _mapped: Arc<Mapped>,
+    at: *mut u8,
     length: usize,
 }
 
 impl MappedBytes {
-    /// `None` where it is not mapped, or the key permits no reading.
-    pub fn of(key: &Rc<RemoteKey>, address: u64, length: usize) -> Option<MappedBytes> {
-        key.readable(address, length)?;
+    /// `None` where it is not mapped by the key, or the key does not permit `right`.
+    pub fn of(key: &RemoteKey, address: u64, length: usize, right: u8) -> Option<MappedBytes> {
+        let at = key.mapped(address, length, right)?;
         Some(MappedBytes {
-            key: Rc::clone(key),
-            address,
+            _mapped: Arc::clone(key.mapped.as_ref()?),
+            at,
             length,
         })
     }
 }
 
-// SAFETY: where the key maps its memory never changes, and it is mapped until the key is dropped.
+// SAFETY: the memory is mapped there until the mapping is dropped.
 unsafe impl KeptBytes for MappedBytes {
     fn bytes(&self) -> Payload<'_> {
-        let none: &[u8] = &[];
-        let mapped = self.key.readable(self.address, self.length);
-        mapped.unwrap_or_else(|| none.into())
+        self.room().into_payload()
+    }
+}
+
+// SAFETY: as above.
+unsafe impl KeptRoom for MappedBytes {
+    fn room(&self) -> Room<'_> {
+        // SAFETY: mapped, so many bytes; for writing where the key permits that, else nobody writes.
+        unsafe { Room::new(self.at, self.length) }
     }
 }
 
@@ -214,10 +242,8 @@ unsafe impl KeptBytes for MappedBytes {
 pub struct RemoteKey {
     pub info: Rkey,
     pub access: Access,
-    /// Devices copy from the mapped memory without a detour, if they can.
-    pinned: OnceCell<Option<Box<dyn Pinned>>>,
     /// Keeps the memory mapped.
-    _mapping: Option<Mapping>,
+    mapped: Option<Arc<Mapped>>,
     /// For the rails of an endpoint, where the peer has sent the keys of several domains.
     by_domain: DomainKeys,
 }
@@ -235,8 +261,7 @@ impl RemoteKey {
         RemoteKey {
             info,
             access,
-            pinned: OnceCell::new(),
-            _mapping: mapping,
+            mapped: mapping.map(Mapped::new),
             by_domain: DomainKeys::default(),
         }
     }
@@ -257,9 +282,10 @@ impl RemoteKey {
 
     /// Has the memory pinned for copies by devices, if it is mapped here; once.
     pub fn pin(&self, copier: &dyn MemoryCopier) {
-        self.pinned.get_or_init(|| {
+        let Some(mapped) = &self.mapped else { return };
+        mapped.pinned.get_or_init(|| {
             let length = usize::try_from(self.info.length).ok()?;
-            let at = self.mapped(self.info.address, length, READ)?;
+            let at = self.pointer(self.info.address).ok()?;
             copier.pin((at, length))
         });
     }
@@ -267,16 +293,20 @@ impl RemoteKey {
     /// `length` bytes at `address` for reading, if they are mapped here and the key permits that.
     #[inline]
     pub fn readable(&self, address: u64, length: usize) -> Option<Payload<'_>> {
-        let at = self.mapped(address, length, READ)?;
-        // SAFETY: mapped for reading as long as the key lives, as far as it goes.
-        Some(unsafe { Payload::new(at, length) })
+        self.room(address, length, READ).map(Room::into_payload)
     }
 
     /// The same for writing.
     #[inline]
     pub fn writable(&self, address: u64, length: usize) -> Option<Room<'_>> {
-        let at = self.mapped(address, length, WRITE)?;
-        // SAFETY: as in `readable`, and for writing.
+        self.room(address, length, WRITE)
+    }
+
+    /// As `readable` or `writable`, by `right`.
+    #[inline]
+    fn room(&self, address: u64, length: usize, right: u8) -> Option<Room<'_>> {
+        let at = self.mapped(address, length, right)?;
+        // SAFETY: mapped as long as the key lives, as far as it goes, and for writing if the key permits that.
         Some(unsafe { Room::new(at, length) })
     }
 

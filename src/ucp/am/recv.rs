@@ -436,12 +436,25 @@ pub fn fetch(
 /// Copies data that has been received.
 fn copy_out(worker: &Core, bytes: &[u8], data: Data, param: &Param) -> Result<(Posted, Info)> {
     data.unpack_bytes(0, bytes)?;
-    data.finish()?;
-    drop(data);
     let info = Info {
         tag: 0,
         length: bytes.len(),
     };
+    let copy = match must_be_immediate(param) {
+        Ok(()) => data.start_finish()?,
+        Err(_) => data.finish().map(|()| None)?,
+    };
+    if let Some(copy) = copy {
+        let op = Op::DataRecv(DataRecvOp {
+            data,
+            arriving: Arriving::default(),
+        });
+        let req = Request::create(worker, param, op)?;
+        req.set_info(info);
+        receiver::complete_after(req, Ok(Some(copy)));
+        return Ok((settle(req, param)?, info));
+    }
+    drop(data);
     Ok((immediate(worker, param, info)?, info))
 }
 

@@ -1,6 +1,6 @@
 //! Posts accesses. The key decided the kind of access when it was unpacked.
 //!
-//! Mapped memory is read and written before the call returns.
+//! Mapped memory is read and written before the call returns, unless a device copies.
 
 use super::target::refuse_atomic;
 use super::{device, device_copy, software};
@@ -9,6 +9,7 @@ use crate::ucp::atomic::{Atomic, AtomicOperation, apply};
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Capability, Ep, Pin};
 use crate::ucp::op::{GetOp, Op, PutOp};
+use crate::ucp::proto::device_copies;
 use crate::ucp::proto::postponed;
 use crate::ucp::proto::rails;
 use crate::ucp::proto::table::{self, Verb};
@@ -17,10 +18,12 @@ use crate::ucp::reg::LocalMemory;
 use crate::ucp::request::{
     Callback, Info, Param, Posted, Req, Request, immediate, must_be_immediate, settle,
 };
-use crate::ucp::rkey::{Access, RemoteKey};
+use crate::ucp::rkey::{Access, MappedBytes, RemoteKey};
+use crate::ucp::staging;
 use crate::ucs::{Result, Status};
 use crate::uct::api::AtomicWord;
 use crate::uct::base::copy::{Payload, Room, SMALL};
+use crate::uct::base::memory_copier::PendingCopy;
 use crate::wire::rkey::{READ, WRITE};
 
 /// The kind of an access: the key's, except after a fence while accesses by messages are in flight. Then it uses
@@ -144,6 +147,10 @@ pub fn put(ep: &Ep, param: &Param, data: Data, address: u64, key: &RemoteKey) ->
     count(ep, Direction::Put, data.len());
     match access_of(ep, key) {
         Access::Direct(_) => {
+            if let Some(copy) = start_copy(ep, param, &data, (address, key), Direction::Put) {
+                let op = Op::Put(PutOp::new(ep, data, key, address));
+                return await_copy(ep, param, op, copy?);
+            }
             let to = key.writable(address, data.len());
             data.copy_out(to.ok_or(Status::INVALID_ADDR)?)?;
             drop(data);
@@ -169,6 +176,10 @@ pub fn get(ep: &Ep, param: &Param, data: Data, address: u64, key: &RemoteKey) ->
     count(ep, Direction::Get, data.len());
     match access_of(ep, key) {
         Access::Direct(_) => {
+            if let Some(copy) = start_copy(ep, param, &data, (address, key), Direction::Get) {
+                let op = Op::Get(GetOp::new(ep, data, key, address));
+                return await_copy(ep, param, op, copy?);
+            }
             let from = key.readable(address, data.len());
             data.unpack(0, from.ok_or(Status::INVALID_ADDR)?)?;
             data.finish()?;
@@ -186,6 +197,40 @@ pub fn get(ep: &Ep, param: &Param, data: Data, address: u64, key: &RemoteKey) ->
         _ => by_transport(ep, param, &data, address, Direction::Get, key)
             .unwrap_or_else(|| software::get(ep, param, data, address, key)),
     }
+}
+
+/// Has a device start to copy between memory of its own here and memory of another process that is mapped here. `None` where the copy
+/// is made within the call.
+fn start_copy(
+    ep: &Ep,
+    param: &Param,
+    data: &Data,
+    (address, key): (u64, &RemoteKey),
+    direction: Direction,
+) -> Option<Result<Box<dyn PendingCopy>>> {
+    if data.len() < staging::SHORTEST || must_be_immediate(param).is_err() {
+        return None;
+    }
+    let device_memory = &ep.worker().context().device_memory;
+    let copier = device_memory.copier(data.memory_type())?;
+    let right = match direction {
+        Direction::Put => WRITE,
+        Direction::Get => READ,
+    };
+    let mapped = MappedBytes::of(key, address, data.len(), right)?;
+    key.pin(&**copier);
+    match direction {
+        Direction::Put => data.start_copy_out(mapped),
+        Direction::Get => data.start_unpack(mapped),
+    }
+}
+
+/// An access completes when a device has made its copy.
+fn await_copy(ep: &Ep, param: &Param, op: Op, copy: Box<dyn PendingCopy>) -> Result<Posted> {
+    let req = Request::create(ep.worker(), param, op)?;
+    ep.add_outstanding(req);
+    device_copies::begin(req, Some(ep), copy);
+    settle(req, param)
 }
 
 /// Bytes of one copy by the kernel: so much is done before the call returns if nothing of the endpoint is in flight;

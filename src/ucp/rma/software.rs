@@ -6,6 +6,7 @@ use crate::ucp::atomic::Atomic;
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, Task, TaskStep};
 use crate::ucp::op::{AmoOp, GetOp, Op, Operation, PutOp};
+use crate::ucp::proto::device_copies;
 use crate::ucp::proto::send::send_body;
 use crate::ucp::request::{Param, Posted, Req, Request, must_be_immediate, settle};
 use crate::ucp::rkey::RemoteKey;
@@ -206,6 +207,10 @@ pub fn got(worker: &Core, request: RequestId, offset: u64, bytes: Result<&[u8]>)
         ucs_debug!("bytes of a read that is over");
         return Some(());
     };
+    // All its bytes have come, or come by a transport.
+    if req.is_with_transport() {
+        return None;
+    }
     let end = req.with_op(|op| {
         let Op::Get(get) = op else { return None };
         let result = match bytes {
@@ -222,13 +227,15 @@ pub fn got(worker: &Core, request: RequestId, offset: u64, bytes: Result<&[u8]>)
                 if done.is_ok() && get.received < get.data.len() {
                     return Some(None);
                 }
-                done.and_then(|()| get.data.finish())
+                done.and_then(|()| get.data.start_finish())
             }
         };
         Some(Some((get.ep, result)))
     })?;
-    if let Some((ep, result)) = end {
-        ep.complete_outstanding(req, result);
+    match end {
+        None => {}
+        Some((ep, Ok(Some(copy)))) => device_copies::begin(req, Some(&ep), copy),
+        Some((ep, result)) => ep.complete_outstanding(req, result.map(drop)),
     }
     Some(())
 }

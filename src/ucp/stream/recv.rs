@@ -9,6 +9,7 @@ use crate::ucp::ep::stream_inbox::{Chunk, Inbox, is_requested};
 use crate::ucp::ep::{Ep, Pin};
 use crate::ucp::feature::Feature;
 use crate::ucp::op::{Op, Operation, StreamRecvOp};
+use crate::ucp::proto::device_copies;
 use crate::ucp::request::{
     Callback, Info, Param, Posted, Req, Request, RequestSlot, immediate, must_be_immediate, settle,
 };
@@ -16,6 +17,7 @@ use crate::ucp::unexpected;
 use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
 use crate::uct::base::copy::{Payload, SMALL, copy_home, copy_small};
+use crate::uct::base::memory_copier::PendingCopy;
 use crate::wire::header::{Header, StreamHdr};
 use crate::wire::id::{EpId, EpName};
 use crate::{ucs_debug, ucs_error};
@@ -26,7 +28,12 @@ use core::ptr::NonNull;
 /// copied directly into its buffer.
 const WORTH_A_RECEIVE: usize = 2 << 10;
 
-impl Operation for StreamRecvOp {}
+impl Operation for StreamRecvOp {
+    /// A device has copied what was received.
+    fn on_transfers_done(req: Req, result: Result<()>) {
+        req.complete(result);
+    }
+}
 
 /// Bytes for a stream.
 pub fn on_data(worker: &Core, message: &[u8]) -> Option<()> {
@@ -224,6 +231,11 @@ impl StreamRecvOp {
         self.error.map_or_else(|| self.data.finish(), Err)
     }
 
+    /// As `result`, but a device may only start to copy.
+    fn start_result(&self) -> Result<Option<Box<dyn PendingCopy>>> {
+        self.error.map_or_else(|| self.data.start_finish(), Err)
+    }
+
     /// Its result when no more bytes come: a receive that does not wait for all is complete in the middle of a message
     /// too.
     fn aborted_with(&self, why: Status) -> Result<()> {
@@ -276,12 +288,15 @@ pub(super) fn serve(ep: &Ep) {
                 let n = share(op, inbox.available.get());
                 drain_inbox(ep, op, n);
             }
-            op.is_done().then(|| (op.received, op.result()))
+            op.is_done().then(|| (op.received, op.start_result()))
         });
         let Some((length, result)) = end else { return };
         inbox.waiting.pop();
         req.set_info(Info { tag: 0, length });
-        req.complete(result);
+        match result {
+            Ok(Some(copy)) => device_copies::begin(req, Some(ep), copy),
+            result => req.complete(result.map(drop)),
+        }
     }
 }
 
@@ -387,9 +402,18 @@ pub fn post(
         }
         if op.is_done() {
             let length = op.received;
-            op.result()?;
-            drop(op);
             let info = Info { tag: 0, length };
+            let copy = match now_or_never {
+                Ok(()) => op.start_result()?,
+                Err(_) => op.result().map(|()| None)?,
+            };
+            if let Some(copy) = copy {
+                let req = Request::create(worker, param, Op::StreamRecv(op))?;
+                req.set_info(info);
+                device_copies::begin(req, Some(ep), copy);
+                return Ok((settle(req, param)?, length));
+            }
+            drop(op);
             return Ok((immediate(worker, param, info)?, length));
         }
     }
@@ -436,6 +460,10 @@ pub fn release_buffer(ep: &Ep, at: *const c_void) {
 
 /// Cancels a receive, which completes with the bytes it has.
 pub fn cancel(req: Req) {
+    // It has all that it gets, and a device copies them.
+    if req.is_with_transport() {
+        return;
+    }
     let end = req.with_op(|op| match op {
         Op::StreamRecv(op) => Some((op.ep, op.received, op.aborted_with(Status::CANCELED))),
         _ => None,

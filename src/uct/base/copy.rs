@@ -194,6 +194,7 @@ impl<'a> Room<'a> {
     }
 
     /// As `payload`, for as long as the memory is lent.
+    #[inline]
     pub fn into_payload(self) -> Payload<'a> {
         Payload {
             at: self.at,

@@ -111,7 +111,7 @@ fn copy_from_region<S>(
     {
         // Devices copy from it without a detour.
         key.pin(&**copier);
-        if let Some(bytes) = MappedBytes::of(&key, address, part.len()) {
+        if let Some(bytes) = MappedBytes::of(&key, address, part.len(), READ) {
             let epoch = epoch_key.clone().zip(message.guard);
             let read = DeviceRead {
                 key: Rc::clone(&key),

@@ -25,7 +25,20 @@ pub struct Writer {
 
 impl Writer {
     /// Takes bytes for `offset`. They are in the buffer after `finish`.
-    pub fn write(&mut self, of: &Blocks, offset: usize, bytes: &[u8]) -> Result<()> {
+    pub fn write(&mut self, of: &Blocks, mut offset: usize, bytes: &[u8]) -> Result<()> {
+        let piece = match of.length > NEVER_LATE {
+            true => bytes.len().max(1),
+            false => WINDOW,
+        };
+        for piece in bytes.chunks(piece) {
+            self.write_piece(of, offset, piece)?;
+            offset += piece.len();
+        }
+        Ok(())
+    }
+
+    /// As `write`, of at most a window where no copy is to be waited for.
+    fn write_piece(&mut self, of: &Blocks, offset: usize, bytes: &[u8]) -> Result<()> {
         let follows = offset == self.offset + self.length;
         if self.length > 0 && (!follows || self.length + bytes.len() > self.room) {
             self.empty(of)?;
@@ -36,7 +49,8 @@ impl Writer {
                 self.bytes = of.staging_buffer(offset).unwrap_or_default();
             }
             // Nothing is copied twice in vain.
-            if bytes.len() >= WINDOW || is_last && !self.bytes.is_pooled() {
+            let waits = of.length > NEVER_LATE || !self.bytes.is_pooled();
+            if bytes.len() >= WINDOW && waits || is_last && !self.bytes.is_pooled() {
                 return of.copy_in(offset, bytes);
             }
             if self.bytes.is_empty() {
