@@ -25,8 +25,8 @@ static void open_sides(void)
 {
     int i;
 
-    side_open(&one, UCP_FEATURE_TAG | UCP_FEATURE_STREAM, UCS_THREAD_MODE_SINGLE);
-    side_open(&two, UCP_FEATURE_TAG | UCP_FEATURE_STREAM, UCS_THREAD_MODE_SINGLE);
+    side_open(&one, UCP_FEATURE_TAG | UCP_FEATURE_STREAM | UCP_FEATURE_AM, UCS_THREAD_MODE_SINGLE);
+    side_open(&two, UCP_FEATURE_TAG | UCP_FEATURE_STREAM | UCP_FEATURE_AM, UCS_THREAD_MODE_SINGLE);
     ep = connect_watched(&one, two.address, &lost);
     back = connect_watched(&two, one.address, &lost_back);
     for (i = 0; i < COUNT; ++i) {
@@ -250,6 +250,9 @@ static void ends(int who, int with_worker)
     int steps;
 
     for (steps = 0; steps < STEPS; ++steps) {
+        /* Where it fails, or hangs. */
+        printf("# %d steps\n", steps);
+        fflush(stdout);
         open_sides();
         ended_after(steps, who, with_worker);
     }
@@ -328,6 +331,59 @@ static void cancelled_stream(void)
     CHECK(cancelled > 0 && came > 0);
 }
 
+/* ---- active messages that a handler keeps ---- */
+
+static struct {
+    void *data;
+    size_t length;
+} kept[COUNT];
+
+static ucs_status_t keep(void *arg, const void *header, size_t header_length, void *data, size_t length,
+                         const ucp_am_recv_param_t *param)
+{
+    int i;
+
+    CHECK_EQ(header_length, sizeof(i));
+    memcpy(&i, header, sizeof(i));
+    CHECK(param->recv_attr & UCP_AM_RECV_ATTR_FLAG_DATA);
+    kept[i].data = data;
+    kept[i].length = length;
+    return UCS_INPROGRESS;
+}
+
+static void kept_messages(void)
+{
+    static const ucp_request_param_t none;
+    ucp_am_handler_param_t handler = {.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB |
+                                                    UCP_AM_HANDLER_PARAM_FIELD_FLAGS,
+                                      .id = 7,
+                                      .cb = keep,
+                                      .flags = UCP_AM_FLAG_PERSISTENT_DATA};
+    ucp_request_param_t eager = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = UCP_AM_SEND_FLAG_EAGER};
+    int i, late = 0;
+
+    CHECK_OK(ucp_worker_set_am_recv_handler(two.worker, &handler));
+    for (i = 0; i < COUNT; ++i) {
+        sends[i] = ucp_am_send_nbx(ep, 7, &i, sizeof(i), from[i], lengths[i], &eager);
+        CHECK_OK(side_wait(&one, &two, sends[i]));
+    }
+    for (i = 0; i < COUNT; ++i) {
+        DRIVE_UNTIL(&one, &two, kept[i].data);
+        CHECK_EQ(kept[i].length, lengths[i]);
+        receives[i] = ucp_am_recv_data_nbx(two.worker, kept[i].data, to[i], lengths[i], &none);
+        late += UCS_PTR_IS_PTR(receives[i]) && !has_ended(receives[i]);
+    }
+    CHECK(late > 0);
+    for (i = 0; i < COUNT; ++i) {
+        CHECK_OK(side_wait(&one, &two, receives[i]));
+        CHECK(holds(to[i], i, lengths[i]));
+    }
+    CHECK_OK(side_disconnect(&one, &two, ep, 0));
+    CHECK_OK(side_disconnect(&two, &one, back, 0));
+    side_close(&one);
+    side_close(&two);
+}
+
 /* ---- errors of the driver, which FAKE_CUDA names ---- */
 
 /* Some operations fail, those of others come through: nothing hangs, and no bytes are wrong. */
@@ -380,6 +436,9 @@ int main(int argc, char **argv)
             open_sides();
             cancelled();
         }
+    } else if (!strcmp(part, "kept")) {
+        open_sides();
+        kept_messages();
     } else if (!strcmp(part, "errors")) {
         open_sides();
         errors();
