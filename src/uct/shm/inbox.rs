@@ -131,7 +131,7 @@ impl Inbox {
         unsafe { segment.base().cast::<super::layout::Facts>().write(facts) };
         // SAFETY: the segment lives as long as the inbox.
         let bells = unsafe { Bells::new(segment.base()) };
-        let lanes = layout.lanes as usize;
+        let lanes = layout.lanes() as usize;
         let segment = Arc::new(segment);
         Ok(Inbox {
             wake: Arc::new(Wake::new(Arc::clone(&segment), bells)),
@@ -289,7 +289,9 @@ impl Inbox {
             return false;
         }
         let polled = inlet.generation.get().is_some();
-        let (at, shape) = (self.layout.lane_at(lane), self.layout.shape(lane));
+        let Some((at, shape)) = self.layout.lane(lane) else {
+            return false;
+        };
         // The sender reserved it; one that did not must not hurt us.
         if let Err(e) = self.segment.reserve(at, shape.bytes()) {
             ucs_debug!("a sender's ring cannot be reserved: {e}");
@@ -379,7 +381,7 @@ impl Inbox {
     /// has left, so that most lanes have to be free of kept messages.
     #[inline]
     pub fn can_keep(&self) -> bool {
-        self.keeping.get() < self.layout.lanes.div_ceil(KEEPING_SHARE)
+        self.keeping.get() < self.layout.lanes().div_ceil(KEEPING_SHARE)
     }
 
     /// The message at `address`, which is being handled, stays there until it is released. Returns whether it does.
@@ -472,7 +474,8 @@ impl Inbox {
 
     /// The address range of a lane.
     pub fn lane_range(&self, lane: u32) -> (usize, usize) {
-        (self.layout.lane_at(lane), self.layout.lane_at(lane + 1))
+        let (at, shape) = self.layout.lane(lane).unwrap();
+        (at, at + shape.bytes())
     }
 
     /// The number of the next message of a lane.
@@ -495,7 +498,7 @@ impl Inbox {
                 .cast::<super::layout::Facts>()
                 .write(facts)
         };
-        for lane in 0..self.layout.lanes {
+        for lane in 0..self.layout.lanes() {
             self.bells.lane(lane).store(0, Ordering::Relaxed);
         }
     }

@@ -10,7 +10,7 @@ use crate::ucs::sync::{AtomicU32, AtomicU64, Ordering, fence, word32, word64};
 use crate::ucs::{Result, Status};
 
 const MAGIC: u64 = u64::from_le_bytes(*b"ferrushm");
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 /// The facts lie before this, each bell on lines of its own behind it.
 const DOORBELL_AT: usize = 256;
 const ARMED_AT: usize = 384;
@@ -22,12 +22,17 @@ const PAGE: usize = 4096;
 /// Segments of the longest message of a wide lane. Measured with the processors far from each other: 64 KiB in pieces took 5.0 us with
 /// 1, 3.9 with 2 or 4, and 4.2 with 8; 1 MiB 57, 43, 39 and 39.
 const WIDE_SEGMENTS: u32 = 4;
-/// Lanes with room for streams; later senders get narrow ones, so that many peers stay cheap.
-pub const WIDE_LANES: u32 = 8;
+/// Lanes with room for streams.
+const WIDE_LANES: u32 = 8;
+/// Then those with a quarter of that room, and later senders get narrow ones, so that many peers stay cheap: an interface must fit into
+/// 32 MiB of address space.
+const MIDDLE_LANES: u32 = 24;
 /// No interface has more senders at a time.
 pub const MAX_LANES: u32 = 512;
 /// Address space that one interface's segment may take.
 const MAX_BYTES: usize = 1 << 30;
+/// Wide, middle and narrow lanes.
+const CLASSES: usize = 3;
 /// A bit for each lane.
 const RUNG_WORDS: usize = MAX_LANES as usize / u64::BITS as usize;
 
@@ -40,10 +45,7 @@ pub struct Facts {
     pub pid: u32,
     pub start_time: u64,
     pub len: u64,
-    pub lanes: u32,
-    pub wide_lanes: u32,
-    pub wide: ShapeWords,
-    pub narrow: ShapeWords,
+    pub classes: [ClassWords; CLASSES],
     /// Whether the owner issues barriers for other processes when it requests the doorbell.
     pub barriers: u32,
 }
@@ -51,54 +53,64 @@ pub struct Facts {
 const _: () = assert!(size_of::<Facts>() <= DOORBELL_AT);
 const _: () = assert!(RUNG_AT + RUNG_WORDS * size_of::<u64>() <= TABLE_AT);
 
-/// A `Shape` as it stands in memory.
+/// A `Class` as it stands in memory.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct ShapeWords {
-    pub slots: u32,
-    pub slot: u32,
-    pub segment: u32,
-    pub cells: u32,
+pub struct ClassWords {
+    lanes: u32,
+    slots: u32,
+    slot: u32,
+    segment: u32,
+    cells: u32,
 }
 
-impl From<Shape> for ShapeWords {
-    fn from(s: Shape) -> ShapeWords {
-        ShapeWords {
-            slots: s.slots,
-            slot: s.slot,
-            segment: s.segment,
-            cells: s.cells,
+impl From<Class> for ClassWords {
+    fn from(Class { lanes, shape }: Class) -> ClassWords {
+        ClassWords {
+            lanes,
+            slots: shape.slots,
+            slot: shape.slot,
+            segment: shape.segment,
+            cells: shape.cells,
         }
     }
 }
 
-impl ShapeWords {
-    fn check(self) -> Result<Shape> {
-        let shape = Shape {
-            slots: self.slots,
-            slot: self.slot,
-            segment: self.segment,
-            cells: self.cells,
-        };
-        if shape.is_sane() {
-            Ok(shape)
-        } else {
-            Err(Status::INVALID_ADDR)
+impl From<ClassWords> for Class {
+    fn from(words: ClassWords) -> Class {
+        Class {
+            lanes: words.lanes,
+            shape: Shape {
+                slots: words.slots,
+                slot: words.slot,
+                segment: words.segment,
+                cells: words.cells,
+            },
         }
     }
 }
 
-/// Offsets and sizes of the lanes.
+/// So many lanes of one shape, one behind the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Class {
+    lanes: u32,
+    shape: Shape,
+}
+
+impl Class {
+    fn bytes(self) -> usize {
+        self.lanes as usize * self.shape.bytes()
+    }
+}
+
+/// Offsets and sizes of the lanes: those of each class, the widest first, as senders take the first that is free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    pub lanes: u32,
-    wide_lanes: u32,
-    wide: Shape,
-    narrow: Shape,
+    classes: [Class; CLASSES],
 }
 
 impl Layout {
-    /// A layout for lanes of `shape`, with as many of them as the address space allows. Wide ones also take messages of a few
+    /// A layout for lanes of `shape`, with as many of them as the address space allows. All but narrow ones also take messages of a few
     /// segments, as fewer of them, so that long ones come in fewer pieces.
     pub fn new(shape: Shape) -> Layout {
         let segments = WIDE_SEGMENTS.min(Shape::MAX_SEGMENT / shape.segment).max(1);
@@ -107,54 +119,92 @@ impl Layout {
             cells: (shape.cells / segments).max(Shape::MIN_CELLS),
             ..shape
         };
+        let slots = shape.slots.div_ceil(4).next_power_of_two().max(2);
+        let middle = Shape {
+            slots,
+            cells: (wide.cells / 4).max(Shape::MIN_CELLS),
+            ..wide
+        };
         let narrow = Shape {
-            slots: shape.slots.div_ceil(4).next_power_of_two().max(2),
+            slots,
             cells: Shape::MIN_CELLS,
             ..shape
         };
-        let room = MAX_BYTES.saturating_sub(WIDE_LANES as usize * wide.bytes()) / narrow.bytes();
-        let lanes = WIDE_LANES + u32::try_from(room).unwrap_or(u32::MAX);
-        Layout {
-            lanes: lanes.min(MAX_LANES),
-            wide_lanes: WIDE_LANES,
-            wide,
-            narrow,
+        let classes = |middle_lanes| {
+            let wide = Class {
+                lanes: WIDE_LANES,
+                shape: wide,
+            };
+            let middle = Class {
+                lanes: middle_lanes,
+                shape: middle,
+            };
+            let room = MAX_BYTES.saturating_sub(wide.bytes() + middle.bytes()) / narrow.bytes();
+            let most = MAX_LANES - WIDE_LANES - middle_lanes;
+            let narrow = Class {
+                lanes: u32::try_from(room).map_or(most, |room| room.min(most)),
+                shape: narrow,
+            };
+            Layout {
+                classes: [wide, middle, narrow],
+            }
+        };
+        let layout = classes(MIDDLE_LANES);
+        if layout.lanes() < MAX_LANES {
+            // Long messages: the address space is better used for more senders.
+            return classes(0);
         }
+        layout
+    }
+
+    /// The number of lanes.
+    pub fn lanes(&self) -> u32 {
+        self.classes.iter().map(|class| class.lanes).sum()
+    }
+
+    pub fn shapes(&self) -> impl Iterator<Item = Shape> {
+        self.classes.iter().map(|class| class.shape)
     }
 
     /// Bytes of facts, doorbells and table, which are reserved at creation.
     pub fn head_bytes(&self) -> usize {
-        (TABLE_AT + self.lanes as usize * size_of::<u64>()).next_multiple_of(PAGE)
+        (TABLE_AT + self.lanes() as usize * size_of::<u64>()).next_multiple_of(PAGE)
     }
 
-    pub fn shape(&self, lane: u32) -> Shape {
-        if lane < self.wide_lanes {
-            self.wide
-        } else {
-            self.narrow
+    /// Offset and shape of a lane below `lanes`.
+    pub fn lane(&self, lane: u32) -> Option<(usize, Shape)> {
+        let (mut lane, mut at) = (lane, self.head_bytes());
+        for class in &self.classes {
+            if lane < class.lanes {
+                return Some((at + lane as usize * class.shape.bytes(), class.shape));
+            }
+            lane -= class.lanes;
+            at += class.bytes();
         }
-    }
-
-    /// Offset of a lane.
-    pub fn lane_at(&self, lane: u32) -> usize {
-        let wide = lane.min(self.wide_lanes) as usize;
-        let narrow = lane.saturating_sub(self.wide_lanes) as usize;
-        self.head_bytes() + wide * self.wide.bytes() + narrow * self.narrow.bytes()
+        None
     }
 
     /// The lane that has the byte at `offset`.
     pub fn lane_of(&self, offset: usize) -> Option<u32> {
-        let offset = offset.checked_sub(self.head_bytes())?;
-        let wide = self.wide_lanes as usize * self.wide.bytes();
-        let lane = match offset.checked_sub(wide) {
-            None => offset / self.wide.bytes(),
-            Some(offset) => self.wide_lanes as usize + offset / self.narrow.bytes(),
-        };
-        u32::try_from(lane).ok().filter(|&lane| lane < self.lanes)
+        let mut offset = offset.checked_sub(self.head_bytes())?;
+        let mut before = 0;
+        for class in &self.classes {
+            if offset < class.bytes() {
+                return Some(before + (offset / class.shape.bytes()) as u32);
+            }
+            offset -= class.bytes();
+            before += class.lanes;
+        }
+        None
     }
 
     pub fn bytes(&self) -> usize {
-        self.lane_at(self.lanes)
+        self.head_bytes()
+            + self
+                .classes
+                .iter()
+                .map(|class| class.bytes())
+                .sum::<usize>()
     }
 
     /// The facts of a segment of this layout.
@@ -165,10 +215,7 @@ impl Layout {
             pid,
             start_time,
             len: self.bytes() as u64,
-            lanes: self.lanes,
-            wide_lanes: self.wide_lanes,
-            wide: self.wide.into(),
-            narrow: self.narrow.into(),
+            classes: self.classes.map(ClassWords::from),
             barriers: barriers.into(),
         }
     }
@@ -182,13 +229,12 @@ impl Facts {
             return Err(Status::UNREACHABLE);
         }
         let layout = Layout {
-            lanes: self.lanes,
-            wide_lanes: self.wide_lanes,
-            wide: self.wide.check()?,
-            narrow: self.narrow.check()?,
+            classes: self.classes.map(Class::from),
         };
-        let sane = (1..=MAX_LANES).contains(&self.lanes)
-            && self.wide_lanes <= MAX_LANES
+        // The sums cannot overflow once the numbers of each class are small.
+        let small = |class: &Class| class.shape.is_sane() && class.lanes <= MAX_LANES;
+        let sane = layout.classes.iter().all(small)
+            && (1..=MAX_LANES).contains(&layout.lanes())
             && layout.bytes() <= mapped;
         if sane {
             Ok(layout)
@@ -350,30 +396,46 @@ impl LaneState {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::uct::shm::iface::CELLS;
 
     const SHAPE: Shape = Shape {
         slots: 256,
         slot: 128,
         segment: 8256,
-        cells: 16,
+        cells: CELLS,
     };
 
+    /// The default: how far the messages reach that the lane of each number of senders holds, and the address space of all.
     #[test]
-    fn lanes_do_not_overlap_and_start_small() {
+    fn the_first_lanes_have_most_room_and_all_fit_into_little_address_space() {
         let layout = Layout::new(SHAPE);
-        assert_eq!(layout.lanes, MAX_LANES);
+        let room = |lane| {
+            let (_, shape) = layout.lane(lane).unwrap();
+            (shape.slots, shape.segment, shape.segment * shape.cells)
+        };
+        assert!((0..8).all(|lane| room(lane) == (256, 4 * 8256, 64 * 8256)));
+        assert!((8..32).all(|lane| room(lane) == (64, 4 * 8256, 16 * 8256)));
+        assert!((32..MAX_LANES).all(|lane| room(lane) == (64, 8256, 4 * 8256)));
+        assert!(layout.bytes() < 27 << 20, "{}", layout.bytes());
+    }
+
+    #[test]
+    fn lanes_do_not_overlap() {
+        let layout = Layout::new(SHAPE);
+        assert_eq!(layout.lanes(), MAX_LANES);
         assert!(layout.head_bytes() <= 8192);
         let mut end = layout.head_bytes();
-        for lane in 0..layout.lanes {
-            assert_eq!(layout.lane_at(lane), end);
+        for lane in 0..layout.lanes() {
+            let (at, shape) = layout.lane(lane).unwrap();
+            assert_eq!(at, end);
             assert_eq!(layout.lane_of(end), Some(lane));
-            end += layout.shape(lane).bytes();
+            end += shape.bytes();
             assert_eq!(layout.lane_of(end - 1), Some(lane));
         }
+        assert_eq!(layout.lane(layout.lanes()), None);
         assert_eq!(layout.lane_of(end), None);
         assert_eq!(layout.lane_of(layout.head_bytes() - 1), None);
         assert_eq!(layout.bytes(), end);
-        assert!(end < 32 << 20, "{end}");
     }
 
     #[test]
@@ -400,8 +462,18 @@ mod tests {
             segment: Shape::MAX_SEGMENT,
             cells: 16,
         });
-        assert!(layout.lanes >= WIDE_LANES);
-        assert!(layout.shape(layout.lanes - 1).is_sane());
+        assert!(layout.lanes() >= WIDE_LANES);
+        assert!(layout.shapes().all(Shape::is_sane));
+    }
+
+    #[test]
+    fn long_messages_leave_address_space_for_many_senders() {
+        let layout = Layout::new(Shape {
+            segment: Shape::MAX_SEGMENT,
+            ..SHAPE
+        });
+        assert!(layout.lanes() > 128, "{}", layout.lanes());
+        assert!(layout.bytes() <= MAX_BYTES + layout.head_bytes());
     }
 
     #[test]
@@ -410,13 +482,15 @@ mod tests {
         let good = layout.facts(1, 2, true);
         assert_eq!(good.check(layout.bytes()), Ok(layout));
         assert!(good.check(layout.bytes() - 1).is_err());
-        let wrong: [fn(&mut Facts); 6] = [
+        let wrong: [fn(&mut Facts); 8] = [
             |f| f.magic ^= 1,
             |f| f.version += 1,
-            |f| f.lanes = u32::MAX,
-            |f| f.wide.slots = 3,
-            |f| f.narrow.segment = u32::MAX,
-            |f| f.wide.cells = 0,
+            |f| f.classes[0].lanes = u32::MAX,
+            |f| f.classes[1].lanes = MAX_LANES + 1 - f.classes[0].lanes - f.classes[2].lanes,
+            |f| f.classes.iter_mut().for_each(|class| class.lanes = 0),
+            |f| f.classes[0].slots = 3,
+            |f| f.classes[2].segment = u32::MAX,
+            |f| f.classes[1].cells = 0,
         ];
         for change in wrong {
             let mut bad = good;

@@ -2,7 +2,7 @@
 //! process. All endpoints of an interface to the same peer share one.
 
 use super::layout::{Bells, Facts, LaneState, Layout, Phase};
-use super::ring::{self, Sender};
+use super::ring::{self, Sender, Shape};
 use super::segment::Attached;
 use super::wake::Wake;
 use super::wire::SegmentKey;
@@ -58,6 +58,8 @@ pub struct Peer {
     attached: Arc<Attached>,
     facts: Facts,
     layout: Layout,
+    /// How many the layout has.
+    lanes: u32,
     bells: Bells,
     /// Our lane and its state word while it is ours.
     lane: Cell<Option<(u32, LaneState)>>,
@@ -85,6 +87,7 @@ impl Peer {
             attached,
             facts,
             layout,
+            lanes: layout.lanes(),
             bells,
             lane: Cell::new(None),
             sender: OnceCell::new(),
@@ -113,9 +116,9 @@ impl Peer {
 
     /// Most bytes of a message in a slot and in the arena that all lanes of the peer take.
     pub fn longest_by_any_lane(&self) -> (usize, usize) {
-        let (wide, narrow) = (self.layout.shape(0), self.layout.shape(self.layout.lanes));
-        let inline = wide.inline_max().min(narrow.inline_max());
-        (inline, wide.segment.min(narrow.segment) as usize)
+        let inline = self.layout.shapes().map(Shape::inline_max).min();
+        let segment = self.layout.shapes().map(|shape| shape.segment).min();
+        (inline.unwrap_or(0), segment.unwrap_or(0) as usize)
     }
 
     pub fn pid(&self) -> u32 {
@@ -132,7 +135,7 @@ impl Peer {
             return Err(failure);
         }
         let pid = process::pid();
-        for lane in 0..self.layout.lanes {
+        for lane in 0..self.lanes {
             // Acquire: pairs with the Release in Inbox::free; its reads of the lane are over.
             let seen = LaneState(self.bells.lane(lane).load(Ordering::Acquire));
             if seen.phase() != Some(Phase::Free) {
@@ -153,13 +156,13 @@ impl Peer {
         ucs_diag!(
             "process {} has no free ring: {} senders use its interface",
             self.facts.pid,
-            self.layout.lanes
+            self.lanes
         );
         Err(Status::NO_RESOURCE)
     }
 
     fn open(&self, lane: u32, taken: LaneState) -> Result<()> {
-        let (at, shape) = (self.layout.lane_at(lane), self.layout.shape(lane));
+        let (at, shape) = self.layout.lane(lane).ok_or(Status::NO_RESOURCE)?;
         if let Err(e) = self.attached.reserve(at, shape.bytes()) {
             let free = LaneState::new(Phase::Free, taken.generation(), 0);
             // Release: as in Inbox::free.
@@ -186,7 +189,7 @@ impl Peer {
 
     /// Returns lanes of dead processes to the owner, which drains and frees them.
     fn retire_dead(&self) {
-        for lane in 0..self.layout.lanes {
+        for lane in 0..self.lanes {
             let word = self.bells.lane(lane);
             let seen = LaneState(word.load(Ordering::Acquire));
             let next = match seen.phase() {

@@ -32,7 +32,6 @@ const FENCES: u32 = 2;
 /// Messages without a question in between after which a sender stops to fence: they cost together about what the barrier does
 /// that the receiver issues before it sleeps again.
 pub const UNASKED: u32 = 128;
-const PAGE: usize = 4096;
 
 /// The sizes of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,9 +79,9 @@ impl Shape {
         CONTROL + self.slots as usize * self.slot as usize
     }
 
-    /// Bytes of the lane, whole pages.
+    /// Bytes of the lane, whole pairs of lines: processors fetch those.
     pub fn bytes(self) -> usize {
-        (self.arena_at() + self.arena().len()).next_multiple_of(PAGE)
+        (self.arena_at() + self.arena().len()).next_multiple_of(2 * LINE)
     }
 }
 
@@ -237,7 +236,7 @@ impl Lane {
 /// Puts a lane into its first state.
 ///
 /// # Safety
-/// `base` must be `shape.bytes()` of mapped memory, page aligned, that no other thread uses as a
+/// `base` must be `shape.bytes()` of mapped memory, aligned to lines, that no other thread uses as a
 /// lane at the moment.
 pub unsafe fn reset(base: *mut u8, shape: Shape) {
     let lane = Lane::new(base, shape);
