@@ -6,6 +6,7 @@ pub use super::safe_calls::CpuMask as Mask;
 #[cfg(target_arch = "x86_64")]
 use super::safe_calls::cpuid;
 use std::io;
+use std::sync::OnceLock;
 
 /// The rate of the time-stamp counter where CPUID states it: leaf 0x15, or a hypervisor's timing
 /// leaf.
@@ -44,6 +45,18 @@ pub fn has_fast_string_copy() -> bool {
 pub fn count() -> usize {
     let n = safe_calls::sysconf(libc::_SC_NPROCESSORS_CONF);
     usize::try_from(n).map_or(1, |n| n.max(1))
+}
+
+/// Bytes of the largest cache that a processor has for itself; 1 MiB where nobody says it.
+pub fn own_cache_bytes() -> usize {
+    static BYTES: OnceLock<usize> = OnceLock::new();
+    *BYTES.get_or_init(|| {
+        let n = safe_calls::sysconf(libc::_SC_LEVEL2_CACHE_SIZE);
+        usize::try_from(n)
+            .ok()
+            .filter(|&n| n > 0)
+            .unwrap_or(1 << 20)
+    })
 }
 
 /// The processors that this thread may run on.

@@ -84,21 +84,21 @@ impl Arena {
             .min(self.len - at)
     }
 
-    /// The place of a message of any size when the arena is used up to `at`, and the bytes that are skipped before it.
-    /// `None` if what is kept leaves no such place, which no correct receiver does.
+    /// The place of a message of any size that ends before `reach`, when the arena is used up to `at`, and the bytes that are skipped
+    /// before it. `None` if what is kept leaves no such place, which no correct receiver does.
     #[inline(always)]
-    pub fn place(&self, kept: KeptRange, at: usize) -> Option<(usize, usize)> {
-        if at + self.stride <= kept.at.min(self.len) {
+    pub fn place(&self, kept: KeptRange, at: usize, reach: usize) -> Option<(usize, usize)> {
+        if at + self.stride <= kept.at.min(reach) {
             return Some((at, 0));
         }
-        self.next_place(kept, at)
+        self.next_place(kept, at, reach)
     }
 
     #[inline(never)]
-    fn next_place(&self, kept: KeptRange, at: usize) -> Option<(usize, usize)> {
+    fn next_place(&self, kept: KeptRange, at: usize, reach: usize) -> Option<(usize, usize)> {
         let fits = |from: usize| {
             let end = from + self.stride;
-            end <= self.len && (end <= kept.at || from >= kept.end)
+            end <= reach && (end <= kept.at || from >= kept.end)
         };
         // Where room may begin, as distances from the arena's start in this lap and the next.
         let behind = if kept == KeptRange::NONE { 0 } else { kept.end };
@@ -128,7 +128,19 @@ impl Arena {
     /// Whether a message of `len` bytes can stand at `at`, where a peer says that it does.
     #[inline]
     pub fn holds(&self, at: usize, len: usize) -> bool {
-        at.is_multiple_of(LINE) && at < self.len && len <= self.len - at
+        self.holds_below(self.len, at, len)
+    }
+
+    /// Whether it does, and ends before `reach`.
+    #[inline]
+    pub fn holds_below(&self, reach: usize, at: usize, len: usize) -> bool {
+        debug_assert!(reach <= self.len);
+        at.is_multiple_of(LINE) && at < reach && len <= reach - at
+    }
+
+    /// Up to where the arena is used next: twice as far.
+    pub fn next_reach(&self, reach: usize) -> usize {
+        (2 * reach).min(self.len)
     }
 
     /// The range that a peer's word names; `NONE` if it names no range of this arena.
@@ -150,19 +162,23 @@ mod tests {
         Arena::new(1000, 4)
     }
 
+    /// The shortest arena, and the first part of a longer one.
     #[test]
     fn the_shortest_arena_has_room_beside_any_kept_message() {
-        let arena = arena();
-        for kept_at in (0..=arena.len - arena.stride).step_by(LINE) {
-            for len in [1, 500, 1000] {
-                let kept = KeptRange::of(kept_at, len);
-                assert_eq!(arena.kept_of_word(kept.to_word()), kept);
-                for at in (0..=arena.len).step_by(LINE) {
-                    let (place, skip) = arena.place(kept, at).unwrap();
-                    assert_eq!(skip, arena.skipped(at, place));
-                    assert!(skip + arena.stride <= arena.len, "{kept:?} {at}");
-                    assert!(arena.holds(place, arena.stride));
-                    assert!(place + arena.stride <= kept.at || place >= kept.end);
+        let reach = arena().len;
+        for arena in [arena(), Arena::new(1000, 16)] {
+            for kept_at in (0..=reach - arena.stride).step_by(LINE) {
+                for len in [1, 500, 1000] {
+                    let kept = KeptRange::of(kept_at, len);
+                    assert_eq!(arena.kept_of_word(kept.to_word()), kept);
+                    for at in (0..=reach).step_by(LINE) {
+                        let (place, skip) = arena.place(kept, at, reach).unwrap();
+                        assert_eq!(skip, arena.skipped(at, place));
+                        assert!(skip + arena.stride <= arena.len, "{kept:?} {at}");
+                        assert!(arena.holds(place, arena.stride));
+                        assert!(place + arena.stride <= reach);
+                        assert!(place + arena.stride <= kept.at || place >= kept.end);
+                    }
                 }
             }
         }
@@ -177,7 +193,7 @@ mod tests {
             } else {
                 (at, 0)
             };
-            assert_eq!(arena.place(KeptRange::NONE, at), Some(expected));
+            assert_eq!(arena.place(KeptRange::NONE, at, arena.len), Some(expected));
         }
     }
 
@@ -190,7 +206,7 @@ mod tests {
         let all = arena.kept_of_word((arena.len / LINE) as u64 * (1 << 32));
         assert_eq!((all.at, all.end), (0, arena.len));
         for at in (0..=arena.len).step_by(LINE) {
-            assert_eq!(arena.place(all, at), None);
+            assert_eq!(arena.place(all, at, arena.len), None);
         }
     }
 }

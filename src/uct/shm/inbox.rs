@@ -293,7 +293,8 @@ impl Inbox {
             return false;
         };
         // The sender reserved it; one that did not must not hurt us.
-        if let Err(e) = self.segment.reserve(at, shape.bytes()) {
+        let first = shape.bytes_to(shape.first_reach());
+        if let Err(e) = self.segment.reserve(at, first) {
             ucs_debug!("a sender's ring cannot be reserved: {e}");
             return false;
         }
@@ -301,7 +302,19 @@ impl Inbox {
         // SAFETY: the lane lies in our own segment, reserved; its sender declared it ready in its
         // first state. Each lane has this one receiver.
         let fresh = || unsafe { Receiver::new(base, shape, self.batch) };
-        inlet.receiver.get_or_init(fresh).restart();
+        let begun = || {
+            let (receiver, segment) = (fresh(), Arc::clone(&self.segment));
+            receiver.begin_short(Box::new(move |from, to| {
+                let (from, to) = (shape.bytes_to(from), shape.bytes_to(to));
+                let reserved = segment.try_reserve(at + from, to - from);
+                if let Err(e) = &reserved {
+                    ucs_debug!("more of a sender's ring cannot be reserved: {e}");
+                }
+                reserved.is_ok()
+            }));
+            receiver
+        };
+        inlet.receiver.get_or_init(begun).restart();
         inlet.generation.set(Some(state.generation()));
         inlet.closing.set(false);
         inlet.complained.set(false);
@@ -476,6 +489,13 @@ impl Inbox {
     pub fn lane_range(&self, lane: u32) -> (usize, usize) {
         let (at, shape) = self.layout.lane(lane).unwrap();
         (at, at + shape.bytes())
+    }
+
+    /// Memory of a segment of a file that is there.
+    pub fn reserved_bytes(&self) -> usize {
+        let file = self.segment.export().file.as_ref().unwrap();
+        let file = std::fs::File::from(file.try_clone().unwrap());
+        std::os::unix::fs::MetadataExt::blocks(&file.metadata().unwrap()) as usize * 512
     }
 
     /// The number of the next message of a lane.

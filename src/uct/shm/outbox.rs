@@ -6,12 +6,12 @@ use super::ring::{self, Sender, Shape};
 use super::segment::Attached;
 use super::wake::Wake;
 use super::wire::SegmentKey;
-use crate::sys::{membarrier, pidfd, process};
+use crate::sys::{cpu, membarrier, pidfd, process};
 use crate::ucs::sync::AtomicBool;
 use crate::ucs::sync::{Ordering, fence};
 use crate::ucs::{Result, Status};
-use crate::ucs_diag;
 use crate::uct::base::death_watch::{self, Watch};
+use crate::{ucs_debug, ucs_diag};
 use core::cell::{Cell, OnceCell, RefCell};
 use std::sync::Arc;
 
@@ -70,6 +70,20 @@ pub struct Peer {
     failure: Cell<Option<Status>>,
     /// Sends that found no room; without a watch, every so many of them check whether the process lives.
     refused: Cell<u32>,
+}
+
+/// Lanes that are looked at to know how many senders there are: with more of them none uses more than the first part of its arena.
+const COUNTED: u32 = 32;
+
+/// Bytes of an arena that its sender uses before it writes the same lines again. A line that the receiver still has in its cache takes
+/// twice as long to write as one that it has not: all senders together write twice as much as that cache holds.
+fn lap_of(bells: &Bells, lanes: u32) -> usize {
+    let is_used = |lane: &u32| {
+        let state = LaneState(bells.lane(*lane).load(Ordering::Relaxed));
+        matches!(state.phase(), Some(Phase::Taken | Phase::Ready))
+    };
+    let senders = (0..lanes.min(COUNTED)).filter(is_used).count();
+    2 * cpu::own_cache_bytes() / senders.max(1)
 }
 
 /// A power of two: a check costs some microseconds, so many refusals some hundred.
@@ -163,12 +177,15 @@ impl Peer {
 
     fn open(&self, lane: u32, taken: LaneState) -> Result<()> {
         let (at, shape) = self.layout.lane(lane).ok_or(Status::NO_RESOURCE)?;
-        if let Err(e) = self.attached.reserve(at, shape.bytes()) {
-            let free = LaneState::new(Phase::Free, taken.generation(), 0);
-            // Release: as in Inbox::free.
-            self.bells.lane(lane).store(free.0, Ordering::Release);
-            return Err(e);
-        }
+        let is_short = match self.reserve(at, shape) {
+            Ok(is_short) => is_short,
+            Err(e) => {
+                let free = LaneState::new(Phase::Free, taken.generation(), 0);
+                // Release: as in Inbox::free.
+                self.bells.lane(lane).store(free.0, Ordering::Release);
+                return Err(e);
+            }
+        };
         let base = self.attached.base().wrapping_add(at);
         let always_fences = self.facts.barriers == 0 || !membarrier::register();
         // SAFETY: the lane lies in the mapping (checked layout) and is reserved; taking it made it
@@ -177,6 +194,24 @@ impl Peer {
             ring::reset(base, shape);
             Sender::new(base, shape, always_fences)
         };
+        if is_short {
+            let attached = Arc::clone(&self.attached);
+            let extend = move |from, to| {
+                let (from, to) = (shape.bytes_to(from), shape.bytes_to(to));
+                let reserved = attached.try_reserve(at + from, to - from);
+                if let Err(e) = &reserved {
+                    ucs_debug!("a ring stays short, no memory for more of it: {e}");
+                }
+                matches!(reserved, Ok(true))
+            };
+            let (bells, lanes, attached) = (self.bells, self.lanes, Arc::clone(&self.attached));
+            let lap = move || {
+                // The bells stand in its mapping.
+                let _ = &attached;
+                lap_of(&bells, lanes)
+            };
+            sender.begin_short(Box::new(extend), Box::new(lap));
+        }
         let ready = taken.to(Phase::Ready);
         // Release: pairs with the Acquire in Inbox::look; the lane is in its first state.
         self.bells.lane(lane).store(ready.0, Ordering::Release);
@@ -185,6 +220,18 @@ impl Peer {
             return Err(Status::BUSY);
         }
         Ok(())
+    }
+
+    /// Reserves the memory of a lane; where more can be reserved later, only that of its slots and the first part of its arena. Returns
+    /// whether it did only that.
+    fn reserve(&self, at: usize, shape: Shape) -> Result<bool> {
+        let len = shape.bytes_to(shape.first_reach());
+        let reserved = self.attached.try_reserve(at, len);
+        if reserved.map_err(|e| self.attached.out_of_memory(len, &e))? {
+            return Ok(true);
+        }
+        self.attached.reserve(at, shape.bytes())?;
+        Ok(false)
     }
 
     /// Returns lanes of dead processes to the owner, which drains and frees them.

@@ -13,7 +13,7 @@
 use super::arena::{Arena, KeptRange};
 use crate::ucs::sync::{AtomicU32, AtomicU64, Ordering, compiler_fence, fence, word32, word64};
 use crate::uct::base::copy::copy;
-use core::cell::Cell;
+use core::cell::{Cell, OnceCell, RefCell};
 
 /// Bytes of a header word at the start of each slot.
 pub const HEADER: usize = size_of::<u64>();
@@ -47,13 +47,13 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// With a quarter of the arena not yet told to be free, and the tail of it skipped, the largest
-    /// message must still fit.
+    /// While the receiver has not told that it is done with a message of the largest size, and with the tail of the arena skipped, the
+    /// largest message must still fit.
     pub const MIN_CELLS: u32 = 4;
     pub const MAX_SLOTS: u32 = 1 << 16;
     pub const MAX_SLOT: u32 = 4096;
     pub const MAX_SEGMENT: u32 = 1 << 20;
-    const MAX_CELLS: u32 = 64;
+    pub const MAX_CELLS: u32 = 64;
 
     /// Whether both sides can work with these sizes.
     pub fn is_sane(self) -> bool {
@@ -81,7 +81,17 @@ impl Shape {
 
     /// Bytes of the lane, whole pairs of lines: processors fetch those.
     pub fn bytes(self) -> usize {
-        (self.arena_at() + self.arena().len()).next_multiple_of(2 * LINE)
+        self.bytes_to(self.arena().len()).next_multiple_of(2 * LINE)
+    }
+
+    /// Bytes up to the place `reach` of the arena.
+    pub fn bytes_to(self, reach: usize) -> usize {
+        self.arena_at() + reach
+    }
+
+    /// The part of the arena that is used at first: that of the shortest one.
+    pub fn first_reach(self) -> usize {
+        self.arena().stride() * Shape::MIN_CELLS as usize
     }
 }
 
@@ -264,6 +274,16 @@ pub struct Sender {
     arena_at: Cell<usize>,
     arena_used: Cell<u64>,
     arena_limit: Cell<u64>,
+    /// The arena is used up to here, and has its memory up to `reserved`.
+    reach: Cell<usize>,
+    reserved: Cell<usize>,
+    /// What the receiver has lagged by.
+    lag: Cell<usize>,
+    /// The bytes used in all when the receiver last lagged.
+    lagged_at: Cell<u64>,
+    growth: RefCell<Option<(Extend, Lap)>>,
+    /// There was no memory for more of it: the part in use serves, more slowly.
+    is_grown: Cell<bool>,
     /// Bytes of the arena that the receiver keeps, as far as we know.
     kept: Cell<KeptRange>,
     /// The receiver's barrier does not reach this process: each message needs a fence.
@@ -274,6 +294,12 @@ pub struct Sender {
     unasked: Cell<u32>,
     stopped: Cell<bool>,
 }
+
+/// Reserves the memory of a lane from the first place of its arena up to the second. Returns whether it did.
+pub type Extend = Box<dyn Fn(usize, usize) -> bool>;
+
+/// Tells how much of an arena to use in a lap.
+pub type Lap = Box<dyn Fn() -> usize>;
 
 /// There is no room in the ring at the moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -294,6 +320,12 @@ impl Sender {
             arena_at: Cell::new(0),
             arena_used: Cell::new(0),
             arena_limit: Cell::new(lane.arena.len() as u64),
+            reach: Cell::new(lane.arena.len()),
+            reserved: Cell::new(lane.arena.len()),
+            lag: Cell::new(0),
+            lagged_at: Cell::new(0),
+            growth: RefCell::new(None),
+            is_grown: Cell::new(false),
             kept: Cell::new(KeptRange::NONE),
             always_fences,
             fences: Cell::new(always_fences),
@@ -316,6 +348,15 @@ impl Sender {
         let sender = unsafe { Sender::new(core::ptr::null_mut(), LEAST, false) };
         sender.stop();
         sender
+    }
+
+    /// Only the first part of the arena has its memory so far. So a lane takes as much memory as its receiver lags behind, or as suits the
+    /// caches.
+    pub fn begin_short(&self, extend: Extend, lap: Lap) {
+        let first = self.lane.shape.first_reach();
+        self.reach.set(first);
+        self.reserved.set(first);
+        self.growth.replace(Some((extend, lap)));
     }
 
     /// From now on the lane is always full.
@@ -361,31 +402,75 @@ impl Sender {
     /// The place for a message of any size in the arena, and the bytes that are skipped before it.
     #[inline]
     fn arena_room(&self) -> Option<(usize, usize)> {
-        self.known_arena_room().or_else(|| self.refresh_arena())
+        self.known_arena_room().or_else(|| {
+            self.refresh_arena();
+            self.known_arena_room().or_else(|| self.extend_arena())
+        })
     }
 
     #[inline(always)]
     fn known_arena_room(&self) -> Option<(usize, usize)> {
         let arena = self.lane.arena;
-        let (at, skip) = arena.place(self.kept.get(), self.arena_at.get())?;
+        let (at, skip) = arena.place(self.kept.get(), self.arena_at.get(), self.reach.get())?;
         let needed = self.arena_used.get() + (skip + arena.stride()) as u64;
         (needed <= self.arena_limit.get()).then_some((at, skip))
     }
 
     #[cold]
-    fn refresh_arena(&self) -> Option<(usize, usize)> {
+    fn refresh_arena(&self) {
         // Acquire: pairs with the Release in Receiver::tell; the receiver has read the bytes.
         let done = self.lane.arena_done().load(Ordering::Acquire);
         let limit = done.saturating_add(self.lane.arena.len() as u64);
         if done > self.arena_used.get() || limit < self.arena_limit.get() {
-            return None;
+            return;
         }
         // Acquire: pairs with the Release in Receiver::set_kept. After `done`: the receiver stores what it keeps before
         // it says that it is done with it.
         let kept = self.lane.kept().load(Ordering::Acquire);
         self.kept.set(self.lane.arena.kept_of_word(kept));
         self.arena_limit.set(limit);
+    }
+
+    /// Uses twice as much of the arena, since the receiver lags behind by all of the present part. Where this gives no room, because the
+    /// sender has not come to the end of that part, it is not done again before more was sent.
+    #[cold]
+    fn extend_arena(&self) -> Option<(usize, usize)> {
+        let used = self.arena_used.get();
+        let more = self.lane.arena.next_reach(self.reach.get());
+        if self.stopped.get() || self.lagged_at.replace(used) == used {
+            return None;
+        }
+        self.lag.set(more);
+        self.use_arena(more);
         self.known_arena_room()
+    }
+
+    /// Uses as much of the arena in this lap as the receiver has lagged by, or as suits its caches; at most twice as much as before, so
+    /// that a few messages reserve little.
+    #[cold]
+    fn begin_lap(&self) {
+        let lap = self.growth.borrow().as_ref().map(|(_, lap)| lap());
+        if let Some(lap) = lap {
+            let first = self.lane.shape.first_reach();
+            self.use_arena(lap.max(self.lag.get()).max(first));
+        }
+    }
+
+    /// Uses the arena up to `wanted`, as far as its memory is there. The memory grows by the steps in which the receiver expects it.
+    fn use_arena(&self, wanted: usize) {
+        let reserved = self.reserved.get();
+        if wanted > reserved
+            && !self.is_grown.get()
+            && let Some((extend, _)) = &*self.growth.borrow()
+        {
+            let more = self.lane.arena.next_reach(reserved);
+            if more > reserved && extend(reserved, more) {
+                self.reserved.set(more);
+            } else {
+                self.is_grown.set(true);
+            }
+        }
+        self.reach.set(wanted.min(self.reserved.get()));
     }
 
     /// Sends a message that `fill` writes at a place of `inline_max` bytes, 8-aligned; `len` bytes
@@ -443,7 +528,9 @@ impl Sender {
             self.publish(slot, Head::new(number, id, len, false));
         } else {
             let used = self.lane.arena.used(at, len);
-            self.arena_at.set(at + used);
+            if at < self.arena_at.replace(at + used) {
+                self.begin_lap();
+            }
             self.arena_used
                 .set(self.arena_used.get() + (skip + used) as u64);
             // Relaxed: published with the header.
@@ -528,6 +615,9 @@ pub struct Receiver {
     arena_at: Cell<usize>,
     arena_done: Cell<u64>,
     arena_told: Cell<u64>,
+    /// The memory of the arena is reserved up to here, and further by `extend`.
+    reach: Cell<usize>,
+    extend: OnceCell<Extend>,
     /// More bytes than this are told at once.
     arena_slack: Cell<u64>,
     kept: Cell<KeptRange>,
@@ -576,20 +666,30 @@ impl Receiver {
     /// is used, of which this is the only receiver; `shape` must be sane and our own.
     pub unsafe fn new(base: *mut u8, shape: Shape, batch: f64) -> Receiver {
         let share = (f64::from(shape.slots) * batch) as u64;
+        let lane = Lane::new(base, shape);
         let receiver = Receiver {
-            lane: Lane::new(base, shape),
+            lane,
             next: Cell::new(0),
             slot: Cell::new(base),
             tell_at: Cell::new(0),
             arena_at: Cell::new(0),
             arena_done: Cell::new(0),
             arena_told: Cell::new(0),
+            reach: Cell::new(lane.arena.len()),
+            extend: OnceCell::new(),
             arena_slack: Cell::new(0),
             kept: Cell::new(KeptRange::NONE),
             batch: share.clamp(1, u64::from(shape.slots)),
         };
         receiver.restart();
         receiver
+    }
+
+    /// Only the memory of the first part of the arena is reserved so far; `extend` does it where a message stands further on.
+    pub fn begin_short(&self, extend: Extend) {
+        if self.extend.set(extend).is_ok() {
+            self.reach.set(self.lane.shape.first_reach());
+        }
     }
 
     /// The lane has a new sender, which began at its first state.
@@ -669,7 +769,10 @@ impl Receiver {
             .lane
             .arena_at(data.wrapping_sub(HEADER))
             .load(Ordering::Relaxed) as usize;
-        if !head.in_arena() || len > self.lane.shape.segment as usize || !arena.holds(at, len) {
+        if !head.in_arena() || len > self.lane.shape.segment as usize {
+            return Polled::Bad;
+        }
+        if !arena.holds_below(self.reach.get(), at, len) && !self.extend_to(at, len) {
             return Polled::Bad;
         }
         let used = arena.used(at, len);
@@ -683,6 +786,25 @@ impl Receiver {
             data: self.lane.bytes.wrapping_add(at),
         };
         Polled::Elsewhere(message, self.kept.get() == KeptRange::NONE)
+    }
+
+    /// Whether a message stands in the arena, whose memory is reserved up to its end: as far as its sender did, unless that sent without
+    /// memory.
+    #[cold]
+    fn extend_to(&self, at: usize, len: usize) -> bool {
+        let (arena, reach) = (self.lane.arena, self.reach.get());
+        if !arena.holds(at, len) {
+            return false;
+        }
+        let mut more = reach;
+        while more < at + len {
+            more = arena.next_reach(more);
+        }
+        let extended = self.extend.get().is_some_and(|extend| extend(reach, more));
+        if extended {
+            self.reach.set(more);
+        }
+        extended
     }
 
     /// The message of `len` bytes at `address`, which `each` has just got, stays where it is: the sender goes around it
@@ -716,7 +838,7 @@ impl Receiver {
         self.kept.set(range);
         // A short arena with a message in its middle has room for one more: its sender has to know at once.
         let slack = if range == KeptRange::NONE {
-            self.lane.arena.len() as u64 / 4
+            self.lane.arena.stride() as u64
         } else {
             0
         };

@@ -160,15 +160,20 @@ impl Segment {
 
     /// Reserves a range, so that touching it cannot fail.
     pub fn reserve(&self, offset: usize, len: usize) -> Result<()> {
-        reserve(self.shared.export.file.as_ref(), &self.map, offset, len)
+        self.try_reserve(offset, len)
             .map_err(|e| out_of_memory(self.kind, len, &e))
+    }
+
+    /// As `reserve`, without a line in the log.
+    pub fn try_reserve(&self, offset: usize, len: usize) -> io::Result<()> {
+        reserve(self.shared.export.file.as_ref(), &self.map, offset, len)
     }
 }
 
 fn reserve(file: Option<&OwnedFd>, map: &SharedMap, offset: usize, len: usize) -> io::Result<()> {
     match file {
         Some(fd) => shm::reserve(fd.as_raw_fd(), offset, len),
-        None => shm::populate(map, offset, len),
+        None => shm::populate(map, offset, len).map(drop),
     }
 }
 
@@ -334,11 +339,28 @@ impl Attached {
         }
     }
 
+    /// Reserves a range by its mapping alone, so that more can be reserved at any time. Returns whether the kernel can do that: then
+    /// the owner's file is not needed any more.
+    pub fn try_reserve(&self, offset: usize, len: usize) -> io::Result<bool> {
+        let can = shm::populate(&self.map, offset, len)?;
+        if can {
+            self.file.lock().take();
+        }
+        Ok(can)
+    }
+
+    /// There is no memory for a range: the status, and an error in the log.
+    pub fn out_of_memory(&self, len: usize, e: &io::Error) -> Status {
+        out_of_memory(self.key.kind, len, e)
+    }
+
     /// Reserves a range, so that touching it cannot fail.
     pub fn reserve(&self, offset: usize, len: usize) -> Result<()> {
-        let told = |e| out_of_memory(self.key.kind, len, &e);
+        let told = |e| self.out_of_memory(len, &e);
         if self.key.kind == SegmentKind::Sysv {
-            return shm::populate(&self.map, offset, len).map_err(told);
+            return shm::populate(&self.map, offset, len)
+                .map(drop)
+                .map_err(told);
         }
         let kept = self.file.lock().take();
         let given = match kept {

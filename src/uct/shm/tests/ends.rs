@@ -1,6 +1,7 @@
 //! The two ends of an interface in one process: lanes, their owners, bells.
 
 use super::ring::good;
+use crate::sys::mem::page_size;
 use crate::sys::poll;
 use crate::ucs::Status;
 use crate::ucs::config::Ternary;
@@ -176,6 +177,101 @@ fn send_long(peer: &Peer, value: u64) {
     if sender.must_tell() {
         peer.ring_bell(sender);
     }
+}
+
+/// Sends as many messages of the largest size as find room; `fill` writes each. Returns their number.
+fn send_all(peer: &Peer, fill: impl Fn(*mut u8, usize)) -> usize {
+    let sender = peer.sender().unwrap();
+    let send = || {
+        let pack = |at: *mut u8| {
+            fill(at, sender.longest());
+            sender.longest()
+        };
+        let sent = sender.send_packed(3, pack).is_ok();
+        if sent && sender.must_tell() {
+            peer.ring_bell(sender);
+        }
+        sent
+    };
+    core::iter::repeat_with(send)
+        .take_while(|&sent| sent)
+        .count()
+}
+
+#[test]
+fn a_lane_has_memory_for_as_much_as_its_receiver_lags() {
+    let shape = Shape { cells: 64, ..SHAPE };
+    let open = || Inbox::open(&source(SegmentKind::Posix), shape, 0.5, Ternary::No).unwrap();
+    let write = |at: *mut u8, len| {
+        // SAFETY: a place in the arena has room for a message of the largest size.
+        unsafe { at.write_bytes(7, len) };
+    };
+    let receive_all = |inbox: &Inbox| {
+        if inbox.bell_rang() {
+            inbox.look();
+        }
+        let mut got = 0;
+        while inbox.poll(1, |message| {
+            assert_eq!(good(message).len, 4 * SHAPE.segment as usize);
+            true
+        }) > 0
+        {
+            got += 1;
+        }
+        got
+    };
+
+    let inbox = open();
+    let before = inbox.reserved_bytes();
+    let peer = attach(&inbox);
+    // The first lane begins with a page.
+    let (from, to) = inbox.lane_range(0);
+    let whole = (to - from).next_multiple_of(page_size());
+    assert_eq!(receive_all(&inbox), 0);
+    let first = inbox.reserved_bytes() - before;
+    let attached = Attached::get(inbox.key()).unwrap();
+    if !attached.try_reserve(0, 1).unwrap() {
+        // The kernel has no way to reserve more of it later.
+        assert_eq!(first, whole);
+        return;
+    }
+    assert!(first < whole / 3, "{first} of {whole}");
+    let mut rounds = 0;
+    while inbox.reserved_bytes() - before < whole {
+        let sent = send_all(&peer, write);
+        assert_eq!(receive_all(&inbox), sent);
+        rounds += 1;
+        assert!(rounds < 30, "{sent} messages fit into a lane");
+    }
+
+    // A receiver that keeps up: the only sender uses all of it in turn.
+    let inbox = open();
+    let before = inbox.reserved_bytes();
+    let peer = attach(&inbox);
+    for _ in 0..1000 {
+        send_long(&peer, 1);
+        let mut got = 0;
+        while got == 0 {
+            if inbox.bell_rang() {
+                inbox.look();
+            }
+            got = inbox.poll(1, |_| true);
+        }
+    }
+    assert_eq!(inbox.reserved_bytes() - before, whole);
+
+    // A sender that reserves nothing: the receiver does it before it looks.
+    let inbox = open();
+    let before = inbox.reserved_bytes();
+    let peer = attach(&inbox);
+    peer.sender()
+        .unwrap()
+        .begin_short(Box::new(|_, _| true), Box::new(|| 0));
+    let sent = send_all(&peer, |_, _| {});
+    assert!(sent >= 12, "{sent}");
+    assert_eq!(inbox.reserved_bytes() - before, first);
+    assert_eq!(receive_all(&inbox), sent);
+    assert!(inbox.reserved_bytes() - before > first);
 }
 
 /// Receives one message and keeps it, if it can be.

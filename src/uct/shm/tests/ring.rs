@@ -2,14 +2,23 @@
 
 use crate::ucs::test_rng::TestRng;
 use crate::uct::shm::ring::{self, Full, Packed, Polled, Receiver, Sender, Shape};
+use core::cell::{Cell, RefCell};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
+use std::rc::Rc;
 
 const SMALL: Shape = Shape {
     slots: 8,
     slot: 128,
     segment: 1000,
     cells: 4,
+};
+
+/// With an arena of which a part is used at first.
+const LONG: Shape = Shape {
+    slots: 64,
+    cells: 16,
+    ..SMALL
 };
 
 /// Memory for one lane.
@@ -94,13 +103,44 @@ fn send(sender: &Sender, number: u64, len: usize, packed: bool) -> Result<(), Fu
     }
 }
 
+/// What an arena is asked for.
+type Asked = Rc<RefCell<Vec<(usize, usize)>>>;
+
+/// Makes an arena begin short, for more of which there is memory so many times.
+fn begin_short(sender: &Sender, times: usize, lap: &Rc<Cell<usize>>) -> Asked {
+    let (asked, times, lap) = (Asked::default(), Cell::new(times), Rc::clone(lap));
+    let note = Rc::clone(&asked);
+    let extend = move |from, to| {
+        note.borrow_mut().push((from, to));
+        let left = times.get();
+        times.set(left.saturating_sub(1));
+        left > 0
+    };
+    sender.begin_short(Box::new(extend), Box::new(move || lap.get()));
+    asked
+}
+
+/// Takes all that has come.
+fn receive_all(receiver: &Receiver) {
+    while receiver.poll(1, |polled| {
+        let message = good(polled);
+        check(u64::from(message.id), &message);
+        true
+    }) > 0
+    {}
+}
+
 #[test]
 fn a_lane_is_a_bounded_queue() {
-    for seed in 1..200 {
+    for seed in 1..400 {
         let random = TestRng::new(seed);
         let batch = random.below(5) as f64 / 4.0;
-        let memory = Memory::new(SMALL);
-        let (sender, receiver) = memory.ends(SMALL, batch);
+        let shape = if seed % 2 == 0 { LONG } else { SMALL };
+        let memory = Memory::new(shape);
+        let (sender, receiver) = memory.ends(shape, batch);
+        // Memory for more of the arena is there none, one or two times, and a lap is of any length.
+        let lap = random.below(2 * LONG.segment as usize * LONG.cells as usize);
+        begin_short(&sender, random.below(3), &Rc::new(Cell::new(lap)));
         let mut queue: VecDeque<(u64, usize)> = VecDeque::new();
         let mut number = 0;
         for _ in 0..2000 {
@@ -118,7 +158,7 @@ fn a_lane_is_a_bounded_queue() {
                         "seed {seed}: an empty lane takes a message of any size"
                     ),
                 }
-                assert!(queue.len() <= SMALL.slots as usize);
+                assert!(queue.len() <= shape.slots as usize);
             } else {
                 let most = 1 + random.below(3) as u64;
                 let waits = queue.len() as u64;
@@ -134,6 +174,67 @@ fn a_lane_is_a_bounded_queue() {
             }
         }
     }
+}
+
+#[test]
+fn more_of_an_arena_is_used_while_its_receiver_lags() {
+    let memory = Memory::new(LONG);
+    let (sender, receiver) = memory.ends(LONG, 0.25);
+    let asked = begin_short(&sender, usize::MAX, &Rc::default());
+    // A receiver that keeps up needs no more than the least.
+    for number in 0..100 {
+        assert_eq!(send(&sender, number % 32, 1000, true), Ok(()));
+        receive_all(&receiver);
+    }
+    assert!(asked.borrow().is_empty());
+    // Each message takes 1280 bytes of 16384, some of which are behind those that were received. The part in use
+    // may be at its beginning when the sender first has no room.
+    let send_all = || {
+        let sent = (0..32).take_while(|&number| send(&sender, number, 1000, true).is_ok());
+        sent.count()
+    };
+    let sent = [(); 4].map(|()| {
+        let sent = send_all();
+        receive_all(&receiver);
+        sent
+    });
+    assert!(sent[0] >= 2 && sent[3] >= 8, "{sent:?}");
+    let least = LONG.first_reach();
+    assert_eq!(
+        *asked.borrow(),
+        [(least, 2 * least), (2 * least, 4 * least)]
+    );
+}
+
+#[test]
+fn laps_of_an_arena_get_as_long_as_suits_the_receiver() {
+    let memory = Memory::new(LONG);
+    let (sender, receiver) = memory.ends(LONG, 0.25);
+    let lap = Rc::new(Cell::new(usize::MAX));
+    let asked = begin_short(&sender, usize::MAX, &lap);
+    let send_some = || {
+        let mut places = HashSet::new();
+        for number in 0..100 {
+            assert_eq!(send(&sender, number % 32, 1000, true), Ok(()));
+            receiver.poll(1, |polled| {
+                places.insert(good(polled).data.addr());
+                true
+            });
+        }
+        places.len()
+    };
+    let least = LONG.first_reach();
+    send_some();
+    let all = [(least, 2 * least), (2 * least, 4 * least)];
+    assert_eq!(*asked.borrow(), all);
+    let long = send_some();
+    lap.set(0);
+    send_some();
+    assert!(4 * send_some() <= long + 4, "of {long}");
+    lap.set(usize::MAX);
+    send_some();
+    assert_eq!(send_some(), long);
+    assert_eq!(*asked.borrow(), all, "reserved once");
 }
 
 #[test]
