@@ -5,8 +5,9 @@ use super::safe_calls;
 pub use super::safe_calls::CpuMask as Mask;
 #[cfg(target_arch = "x86_64")]
 use super::safe_calls::cpuid;
+use core::num::NonZeroUsize;
+use once_cell::race::OnceNonZeroUsize;
 use std::io;
-use std::sync::OnceLock;
 
 /// The rate of the time-stamp counter where CPUID states it: leaf 0x15, or a hypervisor's timing
 /// leaf.
@@ -49,14 +50,13 @@ pub fn count() -> usize {
 
 /// Bytes of the largest cache that a processor has for itself; 1 MiB where nobody says it.
 pub fn own_cache_bytes() -> usize {
-    static BYTES: OnceLock<usize> = OnceLock::new();
-    *BYTES.get_or_init(|| {
+    static BYTES: OnceNonZeroUsize = OnceNonZeroUsize::new();
+    const UNSTATED: NonZeroUsize = NonZeroUsize::new(1 << 20).unwrap();
+    let stated = || {
         let n = safe_calls::sysconf(libc::_SC_LEVEL2_CACHE_SIZE);
-        usize::try_from(n)
-            .ok()
-            .filter(|&n| n > 0)
-            .unwrap_or(1 << 20)
-    })
+        usize::try_from(n).ok().and_then(NonZeroUsize::new)
+    };
+    BYTES.get_or_init(|| stated().unwrap_or(UNSTATED)).get()
 }
 
 /// The processors that this thread may run on.

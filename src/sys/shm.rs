@@ -227,3 +227,23 @@ pub fn sysv_facts(id: i32) -> io::Result<(u64, u64)> {
 pub fn try_memory_file() -> io::Result<()> {
     memory_file("ucx", 1, false).map(drop)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn populating_begins_with_the_page_of_the_first_byte() {
+        let page = mem::page_size();
+        let (_, map) = make_sysv(4 * page, false, 0).unwrap();
+        let populated = populate(&map, page + 64, page).unwrap();
+        let mut there = [0u8; 4];
+        // SAFETY: a byte for each page of the mapping.
+        let rc = unsafe { libc::mincore(map.base().cast(), 4 * page, there.as_mut_ptr()) };
+        assert_eq!(rc, 0);
+        // Kernels before 5.14 populate nothing.
+        let there = there.map(|page| page & 1);
+        assert!([[0, 1, 1, 0], [0; 4]].contains(&there), "{there:?}");
+        assert_eq!(there[1] == 1, populated);
+    }
+}

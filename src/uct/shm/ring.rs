@@ -283,7 +283,7 @@ pub struct Sender {
     lagged_at: Cell<u64>,
     growth: RefCell<Option<(Extend, Lap)>>,
     /// There was no memory for more of it: the part in use serves, more slowly.
-    is_grown: Cell<bool>,
+    cannot_grow: Cell<bool>,
     /// Bytes of the arena that the receiver keeps, as far as we know.
     kept: Cell<KeptRange>,
     /// The receiver's barrier does not reach this process: each message needs a fence.
@@ -325,7 +325,7 @@ impl Sender {
             lag: Cell::new(0),
             lagged_at: Cell::new(0),
             growth: RefCell::new(None),
-            is_grown: Cell::new(false),
+            cannot_grow: Cell::new(false),
             kept: Cell::new(KeptRange::NONE),
             always_fences,
             fences: Cell::new(always_fences),
@@ -460,14 +460,14 @@ impl Sender {
     fn use_arena(&self, wanted: usize) {
         let reserved = self.reserved.get();
         if wanted > reserved
-            && !self.is_grown.get()
+            && !self.cannot_grow.get()
             && let Some((extend, _)) = &*self.growth.borrow()
         {
             let more = self.lane.arena.next_reach(reserved);
             if more > reserved && extend(reserved, more) {
                 self.reserved.set(more);
             } else {
-                self.is_grown.set(true);
+                self.cannot_grow.set(true);
             }
         }
         self.reach.set(wanted.min(self.reserved.get()));
