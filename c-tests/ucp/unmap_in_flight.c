@@ -13,7 +13,7 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 
-enum { LENGTH = 1 << 20, SERVERS = 2, EPOCHS = 12, ROUNDS = 3, HANDLER = 3 };
+enum { LENGTH = 4 << 20, SERVERS = 2, EPOCHS = 12, ROUNDS = 3, HANDLER = 3 };
 
 static const ucp_request_param_t plain;
 

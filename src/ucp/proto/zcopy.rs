@@ -182,8 +182,6 @@ pub fn put_parts(req: Req, transfer: Transfer, parts: &[Part]) -> Result<()> {
 
 fn begin_all(req: Req, parts: &[ActiveTransfer], waits: bool) -> Result<()> {
     start(req, parts, waits)?;
-    // The transport moves the rest in progress.
-    req.worker().wakeup.work_came();
     // Without a key, the kernel copies.
     let held = match parts.first().map(|part| part.transfer) {
         None => TransportHold::ByKernel,
@@ -228,10 +226,6 @@ pub fn put_notify(req: Req, puts: impl Iterator<Item = NotifiedPut>) -> Result<(
     };
     let parts: Vec<ActiveTransfer> = puts.map(active).collect();
     start(req, &parts, false)?;
-    if parts.len() > 1 {
-        // A stalled part is posted in progress.
-        req.worker().wakeup.work_came();
-    }
     all_posted(req, TransportHold::ByTransport);
     Ok(())
 }
@@ -616,6 +610,9 @@ fn init_completion(req: Req) {
 /// Everything was posted or is stalled. The transfer may be complete already.
 fn all_posted(req: Req, held: TransportHold) {
     req.give_to_transport(held);
+    // The rest is moved, and the end reported, in progress. Where another thread makes it and sleeps, no event of the
+    // transport need wake it: all may be with the kernel already.
+    req.worker().wakeup.work_came();
     end_posting(req, Ok(()));
 }
 
