@@ -6,6 +6,7 @@
 //! the request and wakes it. A barrier on the senders orders the two the first time, fences of the senders the next times: whoever
 //! has slept once mostly does again, and the barrier interrupts the senders' processors.
 
+use super::growth::extend_by;
 use super::layout::{Bells, LaneState, Layout, Phase};
 use super::ring::{Polled, Receiver, Shape};
 use super::segment::{Segment, Source};
@@ -304,14 +305,8 @@ impl Inbox {
         let fresh = || unsafe { Receiver::new(base, shape, self.batch) };
         let begun = || {
             let (receiver, segment) = (fresh(), Arc::clone(&self.segment));
-            receiver.begin_short(Box::new(move |from, to| {
-                let (from, to) = (shape.bytes_to(from), shape.bytes_to(to));
-                let reserved = segment.try_reserve(at + from, to - from);
-                if let Err(e) = &reserved {
-                    ucs_debug!("more of a sender's ring cannot be reserved: {e}");
-                }
-                reserved.is_ok()
-            }));
+            let reserve = move |at, len| segment.try_reserve(at, len).map(|()| true);
+            receiver.begin_short(extend_by(at, shape, reserve));
             receiver
         };
         inlet.receiver.get_or_init(begun).restart();

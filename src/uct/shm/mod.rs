@@ -2,13 +2,14 @@
 //!
 //! Each interface owns a segment with an inbox of lanes; a sender attaches the segment and takes a lane of its own.
 //! `segment`: allocates and attaches memory. `layout`: layout of a segment. `ring`: a lane. `arena`: where its
-//! long messages stand. `inbox`, `outbox`: receiving and sending side. `wire`: formats of addresses and keys. Both
-//! transports are this code; they differ in how a segment is made.
+//! long messages stand. `growth`: how much of the arena is used. `inbox`, `outbox`: receiving and sending side.
+//! `wire`: formats of addresses and keys. Both transports are this code; they differ in how a segment is made.
 
 mod arena;
 mod config;
 mod copy;
 mod ep;
+mod growth;
 mod iface;
 mod inbox;
 mod layout;

@@ -1,6 +1,7 @@
 //! `Peer`: the sending side towards one interface of a process: its segment, our lane in it, and the state of the
 //! process. All endpoints of an interface to the same peer share one.
 
+use super::growth::extend_by;
 use super::layout::{Bells, Facts, LaneState, Layout, Phase};
 use super::ring::{self, Sender, Shape};
 use super::segment::Attached;
@@ -10,8 +11,8 @@ use crate::sys::{cpu, membarrier, pidfd, process};
 use crate::ucs::sync::AtomicBool;
 use crate::ucs::sync::{Ordering, fence};
 use crate::ucs::{Result, Status};
+use crate::ucs_diag;
 use crate::uct::base::death_watch::{self, Watch};
-use crate::{ucs_debug, ucs_diag};
 use core::cell::{Cell, OnceCell, RefCell};
 use std::sync::Arc;
 
@@ -196,21 +197,14 @@ impl Peer {
         };
         if is_short {
             let attached = Arc::clone(&self.attached);
-            let extend = move |from, to| {
-                let (from, to) = (shape.bytes_to(from), shape.bytes_to(to));
-                let reserved = attached.try_reserve(at + from, to - from);
-                if let Err(e) = &reserved {
-                    ucs_debug!("a ring stays short, no memory for more of it: {e}");
-                }
-                matches!(reserved, Ok(true))
-            };
+            let extend = extend_by(at, shape, move |at, len| attached.try_reserve(at, len));
             let (bells, lanes, attached) = (self.bells, self.lanes, Arc::clone(&self.attached));
             let lap = move || {
                 // The bells stand in its mapping.
                 let _ = &attached;
                 lap_of(&bells, lanes)
             };
-            sender.begin_short(Box::new(extend), Box::new(lap));
+            sender.begin_short(extend, Box::new(lap));
         }
         let ready = taken.to(Phase::Ready);
         // Release: pairs with the Acquire in Inbox::look; the lane is in its first state.

@@ -11,9 +11,10 @@
 //! lane's shape, which the receiver chose and the sender has checked.
 
 use super::arena::{Arena, KeptRange};
+use super::growth::{Extend, Growth, Lap};
 use crate::ucs::sync::{AtomicU32, AtomicU64, Ordering, compiler_fence, fence, word32, word64};
 use crate::uct::base::copy::copy;
-use core::cell::{Cell, OnceCell, RefCell};
+use core::cell::{Cell, OnceCell};
 
 /// Bytes of a header word at the start of each slot.
 pub const HEADER: usize = size_of::<u64>();
@@ -71,7 +72,7 @@ impl Shape {
         self.slot as usize - HEADER
     }
 
-    fn arena(self) -> Arena {
+    pub fn arena(self) -> Arena {
         Arena::new(self.segment as usize, self.cells as usize)
     }
 
@@ -274,16 +275,7 @@ pub struct Sender {
     arena_at: Cell<usize>,
     arena_used: Cell<u64>,
     arena_limit: Cell<u64>,
-    /// The arena is used up to here, and has its memory up to `reserved`.
-    reach: Cell<usize>,
-    reserved: Cell<usize>,
-    /// What the receiver has lagged by.
-    lag: Cell<usize>,
-    /// The bytes used in all when the receiver last lagged.
-    lagged_at: Cell<u64>,
-    growth: RefCell<Option<(Extend, Lap)>>,
-    /// There was no memory for more of it: the part in use serves, more slowly.
-    cannot_grow: Cell<bool>,
+    growth: Growth,
     /// Bytes of the arena that the receiver keeps, as far as we know.
     kept: Cell<KeptRange>,
     /// The receiver's barrier does not reach this process: each message needs a fence.
@@ -294,12 +286,6 @@ pub struct Sender {
     unasked: Cell<u32>,
     stopped: Cell<bool>,
 }
-
-/// Reserves the memory of a lane from the first place of its arena up to the second. Returns whether it did.
-pub type Extend = Box<dyn Fn(usize, usize) -> bool>;
-
-/// Tells how much of an arena to use in a lap.
-pub type Lap = Box<dyn Fn() -> usize>;
 
 /// There is no room in the ring at the moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -320,12 +306,7 @@ impl Sender {
             arena_at: Cell::new(0),
             arena_used: Cell::new(0),
             arena_limit: Cell::new(lane.arena.len() as u64),
-            reach: Cell::new(lane.arena.len()),
-            reserved: Cell::new(lane.arena.len()),
-            lag: Cell::new(0),
-            lagged_at: Cell::new(0),
-            growth: RefCell::new(None),
-            cannot_grow: Cell::new(false),
+            growth: Growth::none(shape),
             kept: Cell::new(KeptRange::NONE),
             always_fences,
             fences: Cell::new(always_fences),
@@ -350,13 +331,9 @@ impl Sender {
         sender
     }
 
-    /// Only the first part of the arena has its memory so far. So a lane takes as much memory as its receiver lags behind, or as suits the
-    /// caches.
+    /// Only the first part of the arena has its memory so far.
     pub fn begin_short(&self, extend: Extend, lap: Lap) {
-        let first = self.lane.shape.first_reach();
-        self.reach.set(first);
-        self.reserved.set(first);
-        self.growth.replace(Some((extend, lap)));
+        self.growth.begin_short(self.lane.shape, extend, lap);
     }
 
     /// From now on the lane is always full.
@@ -411,7 +388,7 @@ impl Sender {
     #[inline(always)]
     fn known_arena_room(&self) -> Option<(usize, usize)> {
         let arena = self.lane.arena;
-        let (at, skip) = arena.place(self.kept.get(), self.arena_at.get(), self.reach.get())?;
+        let (at, skip) = arena.place(self.kept.get(), self.arena_at.get(), self.growth.reach())?;
         let needed = self.arena_used.get() + (skip + arena.stride()) as u64;
         (needed <= self.arena_limit.get()).then_some((at, skip))
     }
@@ -431,46 +408,14 @@ impl Sender {
         self.arena_limit.set(limit);
     }
 
-    /// Uses twice as much of the arena, since the receiver lags behind by all of the present part. Where this gives no room, because the
-    /// sender has not come to the end of that part, it is not done again before more was sent.
+    /// The same where more of the arena is used.
     #[cold]
     fn extend_arena(&self) -> Option<(usize, usize)> {
         let used = self.arena_used.get();
-        let more = self.lane.arena.next_reach(self.reach.get());
-        if self.stopped.get() || self.lagged_at.replace(used) == used {
+        if self.stopped.get() || !self.growth.lagged(self.lane.shape, used) {
             return None;
         }
-        self.lag.set(more);
-        self.use_arena(more);
         self.known_arena_room()
-    }
-
-    /// Uses as much of the arena in this lap as the receiver has lagged by, or as suits its caches; at most twice as much as before, so
-    /// that a few messages reserve little.
-    #[cold]
-    fn begin_lap(&self) {
-        let lap = self.growth.borrow().as_ref().map(|(_, lap)| lap());
-        if let Some(lap) = lap {
-            let first = self.lane.shape.first_reach();
-            self.use_arena(lap.max(self.lag.get()).max(first));
-        }
-    }
-
-    /// Uses the arena up to `wanted`, as far as its memory is there. The memory grows by the steps in which the receiver expects it.
-    fn use_arena(&self, wanted: usize) {
-        let reserved = self.reserved.get();
-        if wanted > reserved
-            && !self.cannot_grow.get()
-            && let Some((extend, _)) = &*self.growth.borrow()
-        {
-            let more = self.lane.arena.next_reach(reserved);
-            if more > reserved && extend(reserved, more) {
-                self.reserved.set(more);
-            } else {
-                self.cannot_grow.set(true);
-            }
-        }
-        self.reach.set(wanted.min(self.reserved.get()));
     }
 
     /// Sends a message that `fill` writes at a place of `inline_max` bytes, 8-aligned; `len` bytes
@@ -528,14 +473,15 @@ impl Sender {
             self.publish(slot, Head::new(number, id, len, false));
         } else {
             let used = self.lane.arena.used(at, len);
-            if at < self.arena_at.replace(at + used) {
-                self.begin_lap();
-            }
+            let begins_lap = at < self.arena_at.replace(at + used);
             self.arena_used
                 .set(self.arena_used.get() + (skip + used) as u64);
             // Relaxed: published with the header.
             self.lane.arena_at(slot).store(at as u64, Ordering::Relaxed);
             self.publish(slot, Head::new(number, id, len, true));
+            if begins_lap {
+                self.growth.begin_lap(self.lane.shape);
+            }
         }
         Ok(Packed::Sent(len))
     }
