@@ -31,7 +31,7 @@ mod transport_flush;
 pub use end::{End, EpRef, Pin};
 use fenced::Fenced;
 pub use lanes::{Capability, Lane, LaneIdx, Lanes, OpenedLane};
-pub use message_lane::{MAX_TOGETHER, MessageLane, NO_LANE};
+pub use message_lane::{MessageLane, NO_LANE};
 use outstanding::Outstanding;
 pub use pack_buffer::PackBuffer;
 pub use parts::{DevicePart, Part, Rest};

@@ -130,6 +130,12 @@ pub trait InternalIface: Iface {
         None
     }
 
+    /// The longest short message that it takes from UCP, its eight bytes of header included: more than the interface tells every
+    /// user. `None` if it is not more.
+    fn longest_short(face: &IfaceBox<Self>) -> Option<usize> {
+        None
+    }
+
     /// The longest message that an endpoint takes by `am_bcopy` from UCP, which sends long ones in pieces: more than the
     /// interface tells every user. `None` if it is not more.
     fn longest_piece(ep: &EpBox<Self>) -> Option<usize> {
@@ -436,6 +442,12 @@ impl<'a> InternalRef<'a> {
         Status::from_code(code).map_or(Ok(ep), Err)
     }
 
+    /// `InternalIface::longest_short`.
+    pub fn longest_short(self) -> Option<usize> {
+        // SAFETY: an open interface.
+        unsafe { (self.ops().longest_short)(self.handle) }
+    }
+
     /// The same for messages, with `InternalIface::longest_piece` of the endpoint.
     pub fn connect_for_messages(
         self,
@@ -632,6 +644,8 @@ pub struct InternalOps {
     pub is_connected: unsafe fn(uct_iface_h, u64) -> bool,
     /// `InternalIface::is_ep_connected`.
     pub is_ep_connected: unsafe fn(uct_ep_h) -> Option<bool>,
+    /// `InternalIface::longest_short`.
+    pub longest_short: unsafe fn(uct_iface_h) -> Option<usize>,
     /// `InternalIface::longest_piece`.
     pub longest_piece: unsafe fn(uct_ep_h) -> Option<usize>,
     /// `InternalIface::reject_sender`.
@@ -679,6 +693,7 @@ impl<I: InternalIface> Table<I> {
         sender_identity: sender_identity::<I>,
         is_connected: is_connected::<I>,
         is_ep_connected: is_ep_connected::<I>,
+        longest_short: longest_short::<I>,
         longest_piece: longest_piece::<I>,
         reject_sender: reject_sender::<I>,
         keep: keep::<I>,
@@ -769,6 +784,11 @@ unsafe fn is_connected<I: InternalIface>(iface: uct_iface_h, identity: u64) -> b
 unsafe fn is_ep_connected<I: InternalIface>(ep: uct_ep_h) -> Option<bool> {
     // SAFETY: by the caller's promise.
     I::is_ep_connected(unsafe { EpBox::<I>::from_c(ep) })
+}
+
+unsafe fn longest_short<I: InternalIface>(iface: uct_iface_h) -> Option<usize> {
+    // SAFETY: by the caller's promise.
+    I::longest_short(unsafe { IfaceBox::<I>::from_c(iface) })
 }
 
 unsafe fn longest_piece<I: InternalIface>(ep: uct_ep_h) -> Option<usize> {

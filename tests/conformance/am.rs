@@ -6,6 +6,7 @@ use crate::pair::Pair;
 use crate::side::{Msg, Options, Side, Tl, pattern};
 use ferrucx::abi::uct::iface;
 use ferrucx::c::*;
+use ferrucx::uct::internal::InternalRef;
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -47,6 +48,27 @@ pub fn short_keeps_payloads(tl: &Tl) {
         );
         let got = pair.take(1);
         assert_eq!(got[0].id, id);
+        assert_eq!(got[0].data[..8], header.to_ne_bytes(), "header of {n}");
+        assert_eq!(got[0].data[8..], data, "payload of {n}");
+    }
+}
+
+/// UCP's short messages may be longer than those that the interface tells of.
+pub fn short_inside_keeps_payloads(tl: &Tl) {
+    let pair = Pair::new(tl);
+    if unsupported(&pair, UCT_IFACE_FLAG_AM_SHORT) {
+        return;
+    }
+    let internal = unsafe { InternalRef::of(pair.a().iface) };
+    let told = pair.a().attr.cap.am.max_short;
+    let longest = internal.longest_short().unwrap_or(told);
+    assert!(longest >= told);
+    let send = internal.base.internal.ops.am_short;
+    for n in (0..=longest - 8).rev() {
+        let (header, data) = (n as u64 ^ 0x0123_4567_89ab_cdef, pattern(n, n as u64));
+        let code = pair.insist(|| unsafe { send(pair.ep.0, 3, header, data.as_ptr(), n) });
+        assert_eq!(code, 0, "{n}");
+        let got = pair.take(1);
         assert_eq!(got[0].data[..8], header.to_ne_bytes(), "header of {n}");
         assert_eq!(got[0].data[8..], data, "payload of {n}");
     }

@@ -15,6 +15,7 @@ macro_rules! suite {
                 attributes::what_is_not_advertised_is_unsupported,
                 attributes::memory_domain_is_consistent,
                 am::short_keeps_payloads,
+                am::short_inside_keeps_payloads,
                 am::short_iov_keeps_payloads,
                 am::bcopy_keeps_payloads,
                 am::zcopy_keeps_payloads,

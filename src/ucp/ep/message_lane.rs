@@ -48,9 +48,9 @@ pub const NO_LANE: MessageLane = MessageLane {
     am_zcopy: None,
 };
 
-/// Most bytes that are assembled on the stack for a short message: transports' short messages have one or two cache
+/// Most bytes that are assembled on the stack for a short message: transports' short messages have up to three cache
 /// lines.
-pub const MAX_TOGETHER: usize = 128;
+const MAX_TOGETHER: usize = 192;
 
 impl MessageLane {
     /// Sends one transport message of `len` bytes, headers included, that `fill` writes. A short one

@@ -5,7 +5,7 @@
 //! message may have now, so that sending one makes one comparison. Where the operations of a feature take the general paths,
 //! its callers without the worker's lock never get the route.
 
-use super::{MAX_TOGETHER, Task};
+use super::Task;
 use crate::c::*;
 use crate::ucp::counters::Sent;
 use crate::ucp::feature::Feature;
@@ -63,9 +63,8 @@ impl ShortRoute {
         len: usize,
     ) -> ucs_status_t {
         const WORD: usize = size_of::<u64>();
-        const { assert!(MAX_TOGETHER - WORD <= SHORT) };
-        let mut bytes = [MaybeUninit::<u64>::uninit(); MAX_TOGETHER / WORD];
-        if len > (bytes.len() - 1) * WORD {
+        let mut bytes = [MaybeUninit::<u64>::uninit(); 1 + SHORT / WORD];
+        if len > SHORT {
             return UCS_ERR_NO_RESOURCE;
         }
         bytes[0].write(header[1].to_le());

@@ -214,7 +214,9 @@ fn lane_of(
     let iface = &worker.ifaces[i];
     let ops = iface.internal().table();
     let short = iface.attr.cap.flags & UCT_IFACE_FLAG_AM_SHORT != 0;
-    let max_short = iface.attr.cap.am.max_short.checked_sub(8).filter(|_| short);
+    let longest = iface.internal().longest_short();
+    let max_short = longest.unwrap_or(iface.attr.cap.am.max_short);
+    let max_short = max_short.checked_sub(8).filter(|_| short);
     let copies = iface_for(worker, address, Capability::SingleCopy);
     let domain = &worker.context().mds[worker.domain_of(i)];
     let carriers = Carriers {

@@ -106,7 +106,9 @@ impl Copier {
             return Ok(None);
         };
         // SAFETY: memory of the host, valid by the caller's promise, and not the buffer's.
-        buffer.write(0, unsafe { core::slice::from_raw_parts(range.from, range.length) });
+        buffer.write(0, unsafe {
+            core::slice::from_raw_parts(range.from, range.length)
+        });
         Ok(Some(buffer))
     }
 

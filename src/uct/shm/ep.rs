@@ -28,7 +28,9 @@ pub struct ShmEp {
     sender: Cell<NonNull<Sender>>,
     peer: Rc<Peer>,
     pub pending: Rc<PendingGroup>,
+    /// The longest short message as every user knows it, and as UCP does.
     max_short: usize,
+    longest_short: usize,
     /// Its number among the endpoints of its interface.
     pub serial: Cell<u64>,
 }
@@ -53,7 +55,7 @@ impl ShmEp {
         }
         let peer = face.peer(key)?;
         let (inline, segment) = peer.longest_by_any_lane();
-        if inline < face.max_short || segment < face.max_bcopy {
+        if inline < face.longest_short || segment < face.max_bcopy {
             ucs_error!(
                 "process {} has smaller FIFO_ELEM_SIZE or SEG_SIZE than this one: use the same on \
                  both sides",
@@ -69,6 +71,7 @@ impl ShmEp {
             peer,
             pending: PendingGroup::new(),
             max_short: face.max_short,
+            longest_short: face.longest_short,
             serial: Cell::new(0),
         })
     }
@@ -78,18 +81,27 @@ impl ShmEp {
         if payload.len() > ep.max_short - AM_HEADER {
             return Err(Status::INVALID_PARAM);
         }
+        ShmEp::send_short(ep, id, header, payload)
+    }
+
+    /// As `am_short`, for at most `longest_short` bytes with the header.
+    #[inline(always)]
+    fn send_short(ep: &Ep, id: u8, header: u64, payload: Payload<'_>) -> Result<()> {
+        if payload.len() > ep.longest_short - AM_HEADER {
+            return Err(Status::INVALID_PARAM);
+        }
         ShmEp::send_inline(ep, id, payload.len() + AM_HEADER, |at| {
-            // SAFETY: a slot has room for `max_short` bytes, aligned to 8.
+            // SAFETY: a slot has room for `longest_short` bytes, aligned to 8.
             unsafe { at.cast::<u64>().write(header) };
             // SAFETY: room and source as checked above.
             unsafe { copy(payload.as_ptr(), at.add(AM_HEADER), payload.len()) };
         })
     }
 
-    /// As `am_short`.
+    /// As `send_short`.
     #[inline(never)]
-    fn am_short_looking(ep: &Ep, id: u8, header: u64, payload: Payload<'_>) -> ucs_status_t {
-        let sent = ShmEp::am_short(ep, id, header, payload);
+    fn send_short_looking(ep: &Ep, id: u8, header: u64, payload: Payload<'_>) -> ucs_status_t {
+        let sent = ShmEp::send_short(ep, id, header, payload);
         ep.sender.set(NonNull::from(ep.peer.sender_or_nowhere()));
         code_of(&sent)
     }
@@ -301,14 +313,14 @@ impl InternalIface for ShmIface {
     #[inline(always)]
     fn am_short_inside(ep: &Ep, id: u8, header: u64, payload: Payload<'_>) -> ucs_status_t {
         let len = payload.len();
-        debug_assert!(len <= ep.max_short - AM_HEADER);
+        debug_assert!(len <= ep.longest_short - AM_HEADER);
         // SAFETY: the peer's, which the endpoint keeps.
         let sender = unsafe { ep.sender.get().as_ref() };
         if len > SMALL || !sender.is_plain() {
-            return ShmEp::am_short_looking(ep, id, header, payload);
+            return ShmEp::send_short_looking(ep, id, header, payload);
         }
         let asked = sender.send_plain(id, len + AM_HEADER, |at| {
-            // SAFETY: a slot has room for `max_short` bytes, aligned to 8, and `SMALL` more.
+            // SAFETY: a slot has room for the header, aligned to 8, and `SMALL` bytes.
             unsafe {
                 at.cast::<u64>().write(header);
                 copy_small(payload.as_ptr(), at.add(AM_HEADER), len);
@@ -318,6 +330,10 @@ impl InternalIface for ShmIface {
             return ShmEp::tell(ep);
         }
         UCS_OK
+    }
+
+    fn longest_short(face: &IfaceBox<Self>) -> Option<usize> {
+        Some(face.longest_short)
     }
 
     fn longest_piece(ep: &EpBox<Self>) -> Option<usize> {
