@@ -49,6 +49,8 @@ enum { SLOW = sizeof(slow) / sizeof(*slow), QUICK = sizeof(quick) / sizeof(*quic
 
 typedef struct {
     long slow[SLOW], quick[QUICK];
+    /* On the stand-in: copies to a device from memory of the host that is not pinned. */
+    long unpinned;
 } counts_t;
 
 static counts_t counted(void)
@@ -62,6 +64,7 @@ static counts_t counted(void)
     for (i = 0; i < QUICK; ++i) {
         counts.quick[i] = fake_cuda_calls(quick[i]);
     }
+    counts.unpinned = fake_cuda_calls("unpinned");
     return counts;
 }
 
@@ -78,6 +81,7 @@ static void report(const char *who, const counts_t *before, const counts_t *afte
             fprintf(stderr, "# %s: %s %.2f\n", who, i < SLOW ? slow[i] : quick[i - SLOW], (double)calls / count);
         }
     }
+    fprintf(stderr, "# %s: unpinned copies %.2f\n", who, (double)(after->unpinned - before->unpinned) / count);
     printf("%s slow %ld all %ld\n", who, all_slow * 100 / count, all * 100 / count);
 }
 

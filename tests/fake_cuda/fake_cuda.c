@@ -276,14 +276,19 @@ static const struct failure *failure_of(const char *function)
     return NULL;
 }
 
-/* Counts the call; what it fails with, or success. The lock is held. */
-static int enter(struct counter *c, const void *caller)
+static void count(struct counter *c)
 {
-    const struct failure *f = failure_of(c->name);
     if (c->calls++ == 0) {
         c->next = counters;
         counters = c;
     }
+}
+
+/* Counts the call; what it fails with, or success. The lock is held. */
+static int enter(struct counter *c, const void *caller)
+{
+    const struct failure *f = failure_of(c->name);
+    count(c);
     if ((!f && !log_file && !*count_file) || is_of_program(caller))
         return CUDA_SUCCESS;
     ++c->of_libraries;
@@ -585,11 +590,16 @@ static CUstream stream_of(CUstream stream)
     return (uintptr_t)stream <= 2 ? &null_stream : stream;
 }
 
+/* No function: copies to memory of a device from memory of the host that is not pinned. */
+static struct counter unpinned = {.name = "unpinned"};
+
 static int copy_later(CUdeviceptr to, CUdeviceptr from, size_t length, CUstream stream)
 {
     void *dst = (void *)(uintptr_t)to, *src = (void *)(uintptr_t)from;
     if (!is_valid(dst, length) || !is_valid(src, length))
         return CUDA_ERROR_INVALID_VALUE;
+    if (block_of(dst) && !block_of(src))
+        count(&unpinned);
     post(stream, (struct task){.to = dst, .from = src, .length = length});
     return CUDA_SUCCESS;
 }
