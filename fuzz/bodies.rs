@@ -209,6 +209,8 @@ fn headers(data: &[u8]) {
     one::<FenceHdr>(data);
     one::<CloseHdr>(data);
     one::<PutDoneHdr>(data);
+    one::<PartHdr>(data);
+    one::<PartTakenHdr>(data);
     one::<FirstAckHdr>(data);
     one::<JoinHdr>(data);
     one::<SequencedHdr>(data);

@@ -5,7 +5,14 @@
 #include "../cuda_driver.h"
 #include "../peers.h"
 
-enum { COUNT = 48, SLOT = (1 << 20) + 4096, ALL = COUNT * SLOT, ROUNDS = 4 };
+/* Built for longer messages, too. */
+#ifndef LONGEST_BYTES
+#define LONGEST_BYTES (1 << 20)
+#define MESSAGES 48
+#else
+#define MESSAGES 12
+#endif
+enum { COUNT = MESSAGES, SLOT = LONGEST_BYTES + 4096, ALL = COUNT * SLOT, ROUNDS = 4 };
 typedef enum { HOST, DEVICE, MANAGED, PLACES } place_t;
 
 typedef struct {
@@ -57,7 +64,7 @@ static char byte_of(const message_t *m, size_t i)
 /* The messages of a process and a round. */
 static void plan(message_t *messages, unsigned seed)
 {
-    static const size_t lengths[] = {1, 100, 5000, 16384, 40000, 65536, 300000, 1 << 20};
+    static const size_t lengths[] = {1, 100, 5000, 16384, 40000, 65536, LONGEST_BYTES / 3, LONGEST_BYTES};
     unsigned i, k = seed * 2654435761u + 12345;
 
     for (i = 0; i < COUNT; ++i) {

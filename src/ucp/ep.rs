@@ -49,7 +49,7 @@ use super::counters::Sent;
 use super::op::Op;
 use super::request::Req;
 use super::rkey::KeyCache;
-use super::staging::Staging;
+use super::staging::{PartTurns, Staging};
 use super::worker_core::{Core, MAX_HEADERS, WorkerRef};
 use crate::c::*;
 use crate::ucs::{Result, Status};
@@ -269,6 +269,8 @@ pub struct Ep {
     pub receive_staging: Staging,
     /// The request whose staged fragments were sent last.
     pub staged_send: Cell<RequestId>,
+    /// Of messages whose data go by parts of `staging`.
+    pub part_turns: PartTurns,
     /// Requests that wait for a reply of the peer.
     pub outstanding: Outstanding,
     /// Flushes that wait for outstanding requests.
@@ -340,6 +342,7 @@ impl Ep {
             staging: Staging::for_sends(),
             receive_staging: Staging::for_receives(),
             staged_send: Cell::default(),
+            part_turns: PartTurns::default(),
             outstanding: Outstanding::default(),
             flushes: RefCell::new(VecDeque::new()),
             sent: Sent::default(),

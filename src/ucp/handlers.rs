@@ -6,7 +6,7 @@
 use super::failover::inbound;
 use super::feature::Feature;
 use super::proto::reassembly::{FragmentOrder, MessageId, Reassembly, Target};
-use super::proto::rndv::{mapped, receiver, sender};
+use super::proto::rndv::{by_parts, mapped, receiver, sender};
 use super::proto::{control, send};
 use super::worker_core::Core;
 use super::{am, rma, stream, tag, unexpected, upstream, wireup};
@@ -47,11 +47,13 @@ const HANDLERS: &[(AmId, uct_am_callback_t)] = &[
     (AmId::DataFailed, Some(shim::<19>)),
     (AmId::FenceAck, Some(shim::<20>)),
     (AmId::FirstAck, Some(shim::<21>)),
-    (AmId::Join, Some(shim::<22>)),
-    (AmId::Sequenced, Some(shim::<23>)),
-    (AmId::SequencedAck, Some(shim::<24>)),
-    (AmId::SequencedEnd, Some(shim::<25>)),
-    (AmId::EpFailed, Some(shim::<26>)),
+    (AmId::Part, Some(shim::<22>)),
+    (AmId::PartTaken, Some(shim::<23>)),
+    (AmId::Join, Some(shim::<24>)),
+    (AmId::Sequenced, Some(shim::<25>)),
+    (AmId::SequencedAck, Some(shim::<26>)),
+    (AmId::SequencedEnd, Some(shim::<27>)),
+    (AmId::EpFailed, Some(shim::<28>)),
 ];
 
 /// Stands for active messages in descriptors, which have a handler of their own: no number in `BODIES`.
@@ -115,6 +117,14 @@ const BODIES: [MessageHandler; HANDLERS.len()] = [
         send::on_first_ack(w, &FirstAckHdr::split(m)?.0);
         Some(())
     },
+    |w, m| {
+        by_parts::on_part(w, &PartHdr::split(m)?.0);
+        Some(())
+    },
+    |w, m| {
+        by_parts::on_taken(w, &PartTakenHdr::split(m)?.0);
+        Some(())
+    },
     inbound::on_join,
     inbound::on_sequenced,
     inbound::on_ack,
@@ -123,7 +133,7 @@ const BODIES: [MessageHandler; HANDLERS.len()] = [
 ];
 
 /// How many of the kinds, the first ones, may be numbered messages.
-const NUMBERED: usize = 22;
+const NUMBERED: usize = 24;
 
 /// Handles a numbered message, whose turn it is.
 pub fn deliver(worker: &Core, id: u8, message: &[u8]) -> Option<()> {

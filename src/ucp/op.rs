@@ -288,6 +288,8 @@ pub struct RndvMemory {
     pub registration: Option<Registration>,
     /// A copy of the data in memory that the receiver maps.
     pub staged: Option<staging::Staged>,
+    /// The data go to such memory part by part, if the receiver agrees.
+    pub parts: Option<Box<staging::SendParts>>,
 }
 
 /// How far a message is.
@@ -514,6 +516,8 @@ pub enum BufferAccess {
     Copied(DeviceRead),
     /// A device copies it from there, where the message is read or put before.
     Staged(staging::Part),
+    /// It is copied there part by part, from the sender's memory.
+    Parts(staging::ReceiveParts),
 }
 
 /// A copy of a message by a device.

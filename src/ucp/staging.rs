@@ -5,12 +5,15 @@
 
 use super::context::Context;
 use super::mem::{Window, WindowPart};
+use super::rkey::RemoteKey;
 use crate::c::{UCP_MEM_MAP_PROT_REMOTE_READ, UCP_MEM_MAP_PROT_REMOTE_WRITE};
 use crate::ucs::Result;
 use crate::uct::base::memory_copier::PendingCopy;
+use crate::wire::id::RequestId;
 use core::cell::{Cell, RefCell};
 use core::iter;
 use core::ops::Range;
+use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -25,6 +28,8 @@ const STEP: usize = 4096;
 pub const SHORTEST: usize = 16 << 10;
 /// Of longer messages the transport sends what has been copied while the device copies the rest.
 pub const LONGEST: usize = 1 << 20;
+/// Longer ones that the peer copies take parts of so many bytes, in turns.
+pub const PART: usize = 512 << 10;
 
 /// The areas of an endpoint for one direction, made when they are needed.
 pub struct Staging {
@@ -35,7 +40,8 @@ pub struct Staging {
     is_refused: Cell<bool>,
 }
 
-struct Area {
+/// Memory that the peer maps as a whole.
+pub struct Area {
     window: Rc<Window>,
     key: Arc<[u8]>,
     /// In order; no two touch.
@@ -79,10 +85,31 @@ impl Staging {
             return None;
         }
         let mut areas = self.areas.borrow_mut();
-        let found = areas.iter().find_map(|area| Area::take(area, length));
+        let found = areas.iter().find_map(|area| area.take(length));
         if found.is_some() || areas.len() == MOST {
             return found;
         }
+        self.open(&mut areas, context, writer)?.take(length)
+    }
+
+    /// An area, of which longer messages take part after part. `None` where there is none.
+    pub fn area(&self, context: &Context) -> Option<Rc<Area>> {
+        let mut areas = self.areas.borrow_mut();
+        if let Some(area) = areas.first() {
+            return Some(Rc::clone(area));
+        }
+        if self.is_refused.get() {
+            return None;
+        }
+        self.open(&mut areas, context, None)
+    }
+
+    fn open(
+        &self,
+        areas: &mut Vec<Rc<Area>>,
+        context: &Context,
+        writer: Option<usize>,
+    ) -> Option<Rc<Area>> {
         let Some(area) = Area::open(context, self.prot, writer) else {
             // Some areas do as well.
             self.is_refused.set(areas.is_empty());
@@ -90,7 +117,7 @@ impl Staging {
         };
         let area = Rc::new(area);
         areas.push(Rc::clone(&area));
-        Area::take(&area, length)
+        Some(area)
     }
 }
 
@@ -104,10 +131,16 @@ impl Area {
         })
     }
 
-    fn take(area: &Rc<Area>, length: usize) -> Option<Part> {
-        let start = take(&mut area.free.borrow_mut(), length.next_multiple_of(STEP))?;
+    /// The key by which the peer maps it.
+    pub fn key(&self) -> Arc<[u8]> {
+        Arc::clone(&self.key)
+    }
+
+    /// Room for so many bytes.
+    pub fn take(self: &Rc<Area>, length: usize) -> Option<Part> {
+        let start = take(&mut self.free.borrow_mut(), length.next_multiple_of(STEP))?;
         Some(Part {
-            area: Rc::clone(area),
+            area: Rc::clone(self),
             range: start..start + length,
         })
     }
@@ -145,7 +178,11 @@ impl Part {
 
     /// The key of the area, of which the peer maps all.
     pub fn key(&self) -> Arc<[u8]> {
-        Arc::clone(&self.area.key)
+        self.area.key()
+    }
+
+    pub fn length(&self) -> usize {
+        self.range.len()
     }
 
     /// Its memory, for the copy of the message, which ends before this is dropped.
@@ -174,6 +211,87 @@ impl Staged {
         }
         Ok(self.copy.is_none().then_some(&self.part))
     }
+
+    /// The memory, when the message has been copied.
+    pub fn into_part(self) -> Part {
+        self.part
+    }
+}
+
+/// What the sender of a message that goes part by part has under way.
+pub struct SendParts {
+    pub area: Rc<Area>,
+    /// Parts that a device copies to the area, and where they begin in the message.
+    pub copying: VecDeque<(usize, Staged)>,
+    /// Those that the receiver has been told of.
+    pub told: Vec<(usize, Part)>,
+    /// Bytes whose copies have been started, from the beginning on.
+    pub begun: usize,
+    /// It is in the send queue of the endpoint.
+    pub is_queued: bool,
+    /// It is among those that wait for their turn, or has it.
+    pub has_number: bool,
+    /// Parts that all messages of the endpoint hold.
+    of_all: Rc<Cell<usize>>,
+}
+
+impl SendParts {
+    pub fn new(area: Rc<Area>, turns: &PartTurns) -> SendParts {
+        SendParts {
+            area,
+            copying: VecDeque::new(),
+            told: Vec::new(),
+            begun: 0,
+            is_queued: false,
+            has_number: false,
+            of_all: Rc::clone(&turns.held),
+        }
+    }
+
+    /// A device copies another part.
+    pub fn begin(&mut self, copy: Staged) {
+        let length = copy.part.length();
+        self.copying.push_back((self.begun, copy));
+        self.begun += length;
+        self.of_all.set(self.of_all.get() + 1);
+    }
+
+    /// Gives back the part that begins at `offset` of the message; `None` where the receiver was told of none such.
+    pub fn give_back(&mut self, offset: u64) -> Option<()> {
+        let is_it = |(at, _): &(usize, Part)| *at as u64 == offset;
+        let at = self.told.iter().position(is_it)?;
+        self.told.swap_remove(at);
+        self.of_all.set(self.of_all.get() - 1);
+        Some(())
+    }
+
+    /// Parts that all messages of the endpoint hold.
+    pub fn held_by_all(&self) -> usize {
+        self.of_all.get()
+    }
+}
+
+impl Drop for SendParts {
+    fn drop(&mut self) {
+        let held = self.copying.len() + self.told.len();
+        self.of_all.set(self.of_all.get() - held);
+    }
+}
+
+/// Whose turn it is among the messages of an endpoint that go part by part.
+#[derive(Default)]
+pub struct PartTurns {
+    /// The first one starts copies, the others wait.
+    pub messages: RefCell<VecDeque<RequestId>>,
+    held: Rc<Cell<usize>>,
+}
+
+/// A message that is received part by part.
+pub struct ReceiveParts {
+    /// Of the memory where the sender puts them.
+    pub key: Rc<RemoteKey>,
+    /// What a device copies from there, and where that begins in the message.
+    pub copying: VecDeque<(u64, Box<dyn PendingCopy>)>,
 }
 
 impl Drop for Part {

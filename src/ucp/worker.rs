@@ -107,6 +107,7 @@ const HOOKS: Hooks = Hooks {
     wants_progress: |core| {
         !core.proto().stalled_transfers.is_empty()
             || !core.proto().device_copies.is_empty()
+            || !core.proto().part_copies.is_empty()
             || !core.endpoints().copy_waits.is_empty()
             || core.stream().wants_progress()
     },

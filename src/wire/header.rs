@@ -58,6 +58,10 @@ pub enum AmId {
     SequencedEnd,
     /// The sender's endpoint has failed: replies of it and its messages may be lost.
     EpFailed,
+    /// A part of the data that an `Rtr` asked for stands in memory of the sender's that the receiver maps.
+    Part,
+    /// To a sender: a part has been copied from there.
+    PartTaken,
 }
 
 impl core::fmt::Display for AmId {
@@ -90,6 +94,8 @@ impl core::fmt::Display for AmId {
             AmId::SequencedAck => "the acknowledgement of numbered messages",
             AmId::SequencedEnd => "the end of numbered messages",
             AmId::EpFailed => "the failure of an endpoint",
+            AmId::Part => "a part of a rendezvous in mapped memory",
+            AmId::PartTaken => "the receipt of a part of a rendezvous",
         })
     }
 }
@@ -312,6 +318,21 @@ header! {
 
 header! {
     DataHdr { receiver: RequestId, offset: u64, }
+}
+
+header! {
+    /// `length` bytes of the data, from `offset` on, stand at `address`, in the memory whose key the RTS had.
+    PartHdr {
+        sender: RequestName,
+        receiver: RequestId,
+        offset: u64,
+        length: u64,
+        address: u64,
+    }
+}
+
+header! {
+    PartTakenHdr { request: RequestId, offset: u64, }
 }
 
 header! {

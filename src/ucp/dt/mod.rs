@@ -316,14 +316,23 @@ impl Data {
     }
 
     /// Has a device start to copy the first bytes, as far as they exist and there is room. `None` where processors copy.
-    pub fn start_copy_out<M: KeptRoom>(&self, to: M) -> Option<Result<Box<dyn PendingCopy>>> {
-        Some(self.device_data()?.start_copy_out(to))
+    pub fn start_copy_out<M: KeptRoom>(
+        &self,
+        offset: usize,
+        to: M,
+    ) -> Option<Result<Box<dyn PendingCopy>>> {
+        Some(self.device_data()?.start_copy_out(offset, to))
     }
 
-    /// The same of bytes that are copied to the beginning of the buffer.
-    pub fn start_unpack<M: KeptBytes>(&self, from: M) -> Option<Result<Box<dyn PendingCopy>>> {
+    /// The same of bytes that are copied to `offset` of the buffer, where they must fit.
+    pub fn start_unpack<M: KeptBytes>(
+        &self,
+        offset: usize,
+        from: M,
+    ) -> Option<Result<Box<dyn PendingCopy>>> {
         let staged = self.device_data()?;
-        (from.bytes().len() <= self.len()).then(|| staged.start_unpack(from))
+        let room = self.len().saturating_sub(offset);
+        (from.bytes().len() <= room).then(|| staged.start_unpack(offset, from))
     }
 
     /// Copies bytes to offset `offset` of the buffer.

@@ -54,6 +54,8 @@ pub struct ProtoState {
     pub stalled_transfers: StalledTransfers,
     /// Copies by devices that are under way.
     pub device_copies: DeviceCopies,
+    /// Receives by parts that devices copy.
+    pub part_copies: rndv::by_parts::PartCopies,
     /// Measured throughput of rendezvous schemes.
     pub rndv_tuner: Rc<RndvTuner>,
     /// Tells receivers whether the memory of an RTS is still valid.
@@ -74,6 +76,7 @@ impl ProtoState {
             rests: RefCell::default(),
             stalled_transfers: StalledTransfers::default(),
             device_copies: DeviceCopies::default(),
+            part_copies: rndv::by_parts::PartCopies::default(),
             rndv_tuner: Rc::default(),
             revocation: RevocationEpoch::default(),
             mappable: View::default(),

@@ -433,6 +433,8 @@ fn copy_ahead(ep: &Ep, send: &mut SendOp) {
     let length = match send.stage {
         Stage::Rndv(SenderState::SendRts) => return rndv::sender::stage_ahead(ep, send),
         Stage::Whole => send.data.len(),
+        // Their turn comes when the first copies are started.
+        Stage::Rndv(SenderState::Data { .. }) if rndv::by_parts::is_sending(send) => return,
         Stage::Fragments { offset: 0, .. } | Stage::Rndv(SenderState::Data { offset: 0, .. }) => {
             ep.lane().max_piece
         }

@@ -220,8 +220,8 @@ fn start_copy(
     let mapped = MappedBytes::of(key, address, data.len(), right)?;
     key.pin(&**copier);
     match direction {
-        Direction::Put => data.start_copy_out(mapped),
-        Direction::Get => data.start_unpack(mapped),
+        Direction::Put => data.start_copy_out(0, mapped),
+        Direction::Get => data.start_unpack(0, mapped),
     }
 }
 

@@ -46,7 +46,7 @@ pub fn copy_mapped(worker: &Core, ep: &Ep, to: &Data, message: &Rts) -> Copied<B
         copy_within_worker(worker, to, message).map_or(Copied::NotPossible, Copied::Ended)
     } else {
         let start = |bytes, read| {
-            let copy = to.start_unpack(bytes)?;
+            let copy = to.start_unpack(0, bytes)?;
             Some(copy.map(|copy| Box::new(StartedCopy { copy, read })))
         };
         let whole = 0..message.total;
@@ -225,6 +225,15 @@ pub fn is_stageable(ep: &Ep, data: &Data) -> bool {
         && ep.lane_with(Capability::DeviceCopy).is_none()
 }
 
+/// Whether a device may copy the data, longer ones, part by part to memory that the peer maps.
+pub fn goes_by_parts(ep: &Ep, data: &Data) -> bool {
+    data.memory_type() != UCS_MEMORY_TYPE_HOST
+        && data.len() > staging::LONGEST
+        && ep.worker().proto().rules.maps
+        && shares_memory(ep)
+        && ep.lane_with(Capability::DeviceCopy).is_none()
+}
+
 /// The access to the data that an RTS offers.
 #[derive(Default)]
 pub struct Offer<'a> {
@@ -309,7 +318,7 @@ pub fn stage(ep: &Ep, data: &Data) -> Result<Option<Staged>> {
     let Some(part) = ep.staging.take(ep.worker().context(), data.len(), None) else {
         return Ok(None);
     };
-    let copy = part.memory().and_then(|room| data.start_copy_out(room));
+    let copy = part.memory().and_then(|room| data.start_copy_out(0, room));
     let copy = copy.transpose()?;
     Ok(copy.map(|copy| Staged::new(copy, part)))
 }

@@ -22,9 +22,15 @@
 //!     │ ◄────── Rtr: no address ──────────────── │   [AwaitData]
 //!     │ ────────────── Data, Data ... ─────────► │   completes with the last byte
 //!     │                                          │
+//!     │                                          │ the RTS has the key of memory for parts:
+//!     │ ◄────── Rtr: no address, wanted ──────── │   [AwaitData]
+//!     │ ────────────── Part, Part ... ─────────► │   copies each
+//!     │ ◄──────── PartTaken, PartTaken ... ───── │   completes with the last byte
+//!     │                                          │
 //!     │ ────────────── DataFailed ─────────────► │ [AwaitPut], [AwaitData]: completes with the status
 //! ```
 
+use super::by_parts;
 use super::mapped::{Copied, StartedCopy, copy_mapped, mappable, part_for_peer, receive_part};
 use super::sender;
 use crate::c::{
@@ -67,7 +73,7 @@ use std::sync::Arc;
 const PUT_FROM: usize = 64 << 10;
 
 /// Lends the target of a fetched message to `f`, as `with_op` does. `None` when the request is of another kind.
-fn with_arriving<R>(req: Req, f: impl FnOnce(&Data, &mut Arriving) -> R) -> Option<R> {
+pub(super) fn with_arriving<R>(req: Req, f: impl FnOnce(&Data, &mut Arriving) -> R) -> Option<R> {
     req.with_op(|op| match op {
         Op::TagRecv(r) => Some(f(&r.data, &mut r.arriving)),
         Op::DataRecv(r) => Some(f(&r.data, &mut r.arriving)),
@@ -113,6 +119,10 @@ pub fn fetch(worker: &Core, req: Req, message: &Rts) {
     if message.total == 0 {
         complete_and_ack(worker, req, message.sender, Ok(()));
         return;
+    }
+    if let Some(access) = by_parts::open(worker, reply, message) {
+        with_arriving(req, |_, state| state.access = Some(Box::new(access)));
+        return send_rtr(req, reply, 0, Some(by_parts::WANTED.into()));
     }
     // A receive does not send to itself, whatever the message says.
     if worker.proto().rules.maps
@@ -551,7 +561,7 @@ fn expose(
     Some((at as u64, window))
 }
 
-/// Sends an RTR: for a put to `address` with `key`, or for fragments if `address` is 0.
+/// Sends an RTR: for a put to `address` with `key`, or for fragments if `address` is 0, or parts (`by_parts::WANTED`).
 fn send_rtr(req: Req, ep: &Ep, address: u64, key: Option<Arc<[u8]>>) {
     let requested = match address {
         0 => ReceiverEvent::DataRequested,
@@ -573,6 +583,7 @@ fn send_rtr(req: Req, ep: &Ep, address: u64, key: Option<Arc<[u8]>>) {
     };
     let fetched = &ep.worker().counters.fetched;
     match address {
+        0 if key.is_some() => fetched.mapped.add(total),
         0 => fetched.fragments.add(total),
         _ => fetched.put.add(total),
     }
@@ -623,7 +634,7 @@ fn on_transfers_done(req: Req, result: Result<()>) {
 /// they are not in the buffer.
 fn finish_placed(req: Req) {
     let copy = with_arriving(req, |data, state| match state.access.as_deref() {
-        Some(BufferAccess::Staged(part)) => data.start_unpack(part.memory()?),
+        Some(BufferAccess::Staged(part)) => data.start_unpack(0, part.memory()?),
         _ => None,
     });
     complete_after(req, copy.flatten().transpose());
@@ -693,7 +704,7 @@ pub fn send_match(worker: &Core, sender: RequestName) {
     }
 }
 
-fn ep_of_sender(worker: &Core, sender: RequestName) -> Option<&Ep> {
+pub(super) fn ep_of_sender(worker: &Core, sender: RequestName) -> Option<&Ep> {
     let ep = worker.ep_of_peer(sender.ep);
     if ep.is_none() {
         ucs_debug!("an endpoint that is closed cannot be answered");
@@ -783,7 +794,7 @@ pub fn on_part_put(worker: &Core, receiver: RequestId, length: Option<u64>) {
 impl Arriving {
     /// Counts a fragment that has come, and returns where it belongs. `None`, and nothing changes, when it is not wanted.
     /// Those of several lanes come in any order.
-    fn place(&mut self, offset: u64, len: usize) -> Option<usize> {
+    pub(super) fn place(&mut self, offset: u64, len: usize) -> Option<usize> {
         let offset = usize::try_from(offset).ok()?;
         let left = self.total.checked_sub(offset)?;
         if len > left {

@@ -21,10 +21,17 @@
 //!     │ ────────────── Data, Data ... ─────────► │
 //!     │   completes with the last byte           │
 //!     │                                          │
+//!     │ ◄────── Rtr: no address, wanted ──────── │ asks for parts in mapped memory:
+//!     │ [Data]                                   │
+//!     │ ────────────── Part, Part ... ─────────► │
+//!     │ ◄──────── PartTaken, PartTaken ... ───── │ has copied a part
+//!     │   completes when all are taken           │
+//!     │                                          │
 //!     │ ────────────── DataFailed ─────────────► │ an Rtr for a send that is over, a put that failed,
 //!     │                                          │ an endpoint that is closed while it sends
 //! ```
 
+use super::by_parts;
 use super::mapped::{self, Offer, write_mapped};
 use crate::c::{
     UCP_MEM_MAP_PROT_REMOTE_READ, UCS_MEMORY_TYPE_HOST, UCT_MD_MEM_ACCESS_LOCAL_READ,
@@ -55,7 +62,7 @@ const FRAGMENTS_PER_TURN: usize = 32;
 
 /// Changes the state of a rendezvous. An event of the peer that the state has no transition for changes nothing, and is
 /// dropped by the caller.
-fn advance(send: &mut SendOp, event: SenderEvent) -> bool {
+pub(super) fn advance(send: &mut SendOp, event: SenderEvent) -> bool {
     let next = match send.stage {
         Stage::Rndv(state) => state.on(event),
         _ => Err(Illegal),
@@ -99,6 +106,9 @@ pub fn step(ep: &Ep, req: Req, send: &mut SendOp, state: SenderState) -> Result<
             offset,
             length,
         } => {
+            if send.memory.as_ref().is_some_and(|m| m.parts.is_some()) {
+                return by_parts::step(ep, req, send, (receiver, length));
+            }
             if !is_its_turn(ep, req, send) {
                 return Ok(TaskStep::More);
             }
@@ -210,6 +220,13 @@ fn offer_opaque<'a>(ep: &'a Ep, send: &mut SendOp, offer: &mut Offer<'a>) -> Res
         if let Some(staged) = mapped::offer_staged(ep, &send.data, &mut memory.staged)? {
             *offer = staged;
         }
+    }
+    if offer.key.is_none() && mapped::goes_by_parts(ep, &send.data) {
+        let memory = send.memory.get_or_insert_default();
+        if memory.parts.is_none() {
+            memory.parts = by_parts::offer(ep);
+        }
+        offer.key = memory.parts.as_ref().map(|parts| parts.area.key());
     }
     Ok(())
 }
@@ -346,6 +363,10 @@ pub fn on_rtr(worker: &Core, rtr: &RtrHdr, key: &[u8]) {
             };
             if !advance(send, event) {
                 return None;
+            }
+            let by_parts = rtr.address == 0 && key == by_parts::WANTED;
+            if !by_parts && let Some(memory) = &mut send.memory {
+                memory.parts = None;
             }
             if puts && let Some(key) = send.ep.key_of_blob(key) {
                 send.memory.get_or_insert_default().target = Some(key);

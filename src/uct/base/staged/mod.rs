@@ -107,20 +107,28 @@ impl Staged {
         self.blocks.read_into(0, room.bytes())
     }
 
-    /// Starts to copy the first bytes, past the window, as far as there is room.
-    pub fn start_copy_out<M: KeptRoom>(&self, to: M) -> Result<Box<dyn PendingCopy>> {
+    /// Starts to copy the bytes from `offset` on, past the window, as far as there is room.
+    pub fn start_copy_out<M: KeptRoom>(
+        &self,
+        offset: usize,
+        to: M,
+    ) -> Result<Box<dyn PendingCopy>> {
         let (at, room) = (to.room().as_mut_ptr(), to.room().len());
-        let length = room.min(self.blocks.length);
+        let length = room.min(self.blocks.length.saturating_sub(offset));
         // SAFETY: there is room, which stays until the copies have ended.
-        let copies = unsafe { self.blocks.start_reading(0, at, length) }?;
+        let copies = unsafe { self.blocks.start_reading(offset, at, length) }?;
         Ok(Box::new(InFlight { copies, buffer: to }))
     }
 
-    /// Starts to copy bytes to the beginning of the buffer, as far as it goes.
-    pub fn start_unpack<M: KeptBytes>(&self, from: M) -> Result<Box<dyn PendingCopy>> {
+    /// Starts to copy bytes to `offset` of the buffer, as far as it goes.
+    pub fn start_unpack<M: KeptBytes>(
+        &self,
+        offset: usize,
+        from: M,
+    ) -> Result<Box<dyn PendingCopy>> {
         let (at, length) = (from.bytes().as_ptr(), from.bytes().len());
         // SAFETY: so many bytes, which stay until the copies have ended.
-        let copies = unsafe { self.blocks.start_writing(0, at, length) }?;
+        let copies = unsafe { self.blocks.start_writing(offset, at, length) }?;
         let buffer = from;
         Ok(Box::new(InFlight { copies, buffer }))
     }
@@ -716,14 +724,14 @@ mod tests {
         let (first, rest) = memory.split_at_mut(700);
         let (staged, copier) = buffer(&mut [first, rest], 2);
         copier.late.store(1, Ordering::Relaxed);
-        let copy = staged.start_unpack(Bytes(bytes.clone())).unwrap();
+        let copy = staged.start_unpack(0, Bytes(bytes.clone())).unwrap();
         assert!(!copy.is_done() && !copy.is_done() && copy.is_done());
         copy.wait().unwrap();
         // The second of two copies cannot be started: the first has ended when that is told.
         let (first, rest) = memory.split_at_mut(700);
         let (staged, _) = buffer(&mut [first, rest], 1);
         assert_eq!(
-            staged.start_unpack(Bytes(bytes.clone())).err(),
+            staged.start_unpack(0, Bytes(bytes.clone())).err(),
             Some(Status::IO_ERROR)
         );
         assert!(memory == bytes);

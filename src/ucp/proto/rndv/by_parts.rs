@@ -1,0 +1,425 @@
+//! Long messages from memory of devices to a peer that maps memory of this process: a device copies part after part to an area
+//! of the endpoint, and the receiver copies each from there, a device of its own without a processor.
+//!
+//! The RTS has the key of the area and no address. A receiver that maps the area asks for parts by an RTR with `WANTED` in the
+//! place of a key; one that does not asks for fragments, as older versions do. A part of the area is used again when the
+//! receiver has copied it. One message of an endpoint has its turn to start copies; what finds no room goes by fragments.
+//!
+//! Nothing is taken back from a receiver: a message whose RTR has come ends early only if its endpoint does, whose areas
+//! nothing else uses then.
+#![forbid(unsafe_code)]
+
+use super::receiver::{complete_after, ep_of_sender, with_arriving};
+use super::sender;
+use crate::ucp::ep::{Ep, Pin, Task, TaskStep};
+use crate::ucp::op::{BufferAccess, Op, SendOp, Stage};
+use crate::ucp::proto::control;
+use crate::ucp::request::Req;
+use crate::ucp::rkey::MappedBytes;
+use crate::ucp::rndv_state::{ReceiverState, SenderEvent, SenderState};
+use crate::ucp::rts::Rts;
+use crate::ucp::staging::{LONGEST, PART, ReceiveParts, SendParts, Staged};
+use crate::ucp::worker_core::Core;
+use crate::ucs::callbackq::{CallbackId, Repeat};
+use crate::ucs::{Result, Status};
+use crate::wire::Writer;
+use crate::wire::header::{AmId, Header, PartHdr, PartTakenHdr};
+use crate::wire::id::{RequestId, RequestName};
+use crate::wire::rkey::READ;
+use crate::{ucs_debug, ucs_error};
+use core::cell::{Cell, RefCell};
+use core::ffi::c_uint;
+use std::collections::VecDeque;
+
+/// What an RTR has in the place of a key, without an address.
+pub const WANTED: &[u8] = &[1];
+
+/// Parts of an endpoint's messages that are under way, so that devices at both ends always have one
+/// to copy. Half an area: shorter messages have the rest.
+const MOST: usize = 8;
+
+/// What a long message needs at its sender, of which the RTS has the key.
+pub fn offer(ep: &Ep) -> Option<Box<SendParts>> {
+    let area = ep.staging.area(ep.worker().context())?;
+    Some(Box::new(SendParts::new(area, &ep.part_turns)))
+}
+
+/// Whether parts of the message are under way.
+pub fn is_sending(send: &SendOp) -> bool {
+    send.memory.as_ref().is_some_and(|of| of.parts.is_some())
+}
+
+/// The send, whose receiver has asked for parts, is at the head of the send queue.
+pub fn step(ep: &Ep, req: Req, send: &mut SendOp, to: (RequestId, usize)) -> Result<TaskStep> {
+    set_queued(send, true);
+    let stepped = match has_turn(ep, req, send) {
+        true => step_in_turn(ep, req, send, to),
+        false => Ok(TaskStep::Done),
+    };
+    match stepped {
+        Ok(TaskStep::Done) => set_queued(send, false),
+        Ok(TaskStep::More) | Err(Status::NO_RESOURCE) => {}
+        Err(_) => end_turn(ep, req),
+    }
+    stepped
+}
+
+fn set_queued(send: &mut SendOp, is_queued: bool) {
+    if let Some(memory) = &mut send.memory
+        && let Some(parts) = &mut memory.parts
+    {
+        parts.is_queued = is_queued;
+    }
+}
+
+/// Whether the message may start copies, or has started all.
+fn has_turn(ep: &Ep, req: Req, send: &mut SendOp) -> bool {
+    let length = send.data.len();
+    let parts = send.memory.as_mut().and_then(|of| of.parts.as_mut());
+    let Some(parts) = parts.filter(|parts| parts.begun < length) else {
+        return true;
+    };
+    let mut all = ep.part_turns.messages.borrow_mut();
+    if !core::mem::replace(&mut parts.has_number, true) {
+        all.push_back(req.id());
+    }
+    while let Some(first) = all.front() {
+        if *first == req.id() {
+            return true;
+        }
+        if is_of_ep(ep, *first) {
+            return false;
+        }
+        all.pop_front();
+    }
+    true
+}
+
+/// Whether a request of the endpoint still goes by parts.
+fn is_of_ep(ep: &Ep, id: RequestId) -> bool {
+    let is_it = |op: &mut Op| match op {
+        Op::Send(send) => core::ptr::eq(&raw const *send.ep, ep) && is_sending(send),
+        _ => false,
+    };
+    let req = ep.worker().requests().named(id);
+    req.is_some_and(|req| req.with_op(is_it))
+}
+
+/// The message has started all its copies, or ends: the next has its turn.
+fn end_turn(ep: &Ep, req: Req) {
+    let mut all = ep.part_turns.messages.borrow_mut();
+    if all.front() == Some(&req.id()) {
+        all.pop_front();
+    }
+    drop(all);
+    wake_first(ep);
+}
+
+/// Has the message go on whose turn it is.
+fn wake_first(ep: &Ep) {
+    let first = {
+        let mut all = ep.part_turns.messages.borrow_mut();
+        while all.front().is_some_and(|first| !is_of_ep(ep, *first)) {
+            all.pop_front();
+        }
+        all.front().copied()
+    };
+    let first = first.and_then(|id| ep.worker().requests().named(id));
+    if let Some(first) = first {
+        wake(first);
+    }
+}
+
+/// Puts a message into the send queue, unless it is there.
+fn wake(req: Req) {
+    let ep = req.with_op(|op| {
+        let Op::Send(send) = op else { return None };
+        let parts = send.memory.as_mut()?.parts.as_mut()?;
+        let is_queued = core::mem::replace(&mut parts.is_queued, true);
+        (!is_queued).then_some(send.ep)
+    });
+    if let Some(ep) = ep {
+        ep.post(Task::Request(req));
+    }
+}
+
+fn step_in_turn(
+    ep: &Ep,
+    req: Req,
+    send: &mut SendOp,
+    (receiver, length): (RequestId, usize),
+) -> Result<TaskStep> {
+    let Some(memory) = &mut send.memory else {
+        return Ok(TaskStep::Done);
+    };
+    let Some(parts) = &mut memory.parts else {
+        return Ok(TaskStep::Done);
+    };
+    while parts.begun < length && parts.held_by_all() < MOST {
+        let bytes = PART.min(length - parts.begun);
+        let Some(part) = parts.area.take(bytes) else {
+            break;
+        };
+        let room = part.memory();
+        let copy = room.and_then(|room| send.data.start_copy_out(parts.begun, room));
+        let Some(copy) = copy else { break };
+        let staged = Staged::new(copy?, part);
+        parts.begin(staged);
+        if parts.begun == length {
+            end_turn(ep, req);
+        }
+    }
+    let mut sent = false;
+    while let Some((offset, staged)) = parts.copying.front_mut() {
+        let Some(part) = staged.ready()? else { break };
+        let header = PartHdr {
+            sender: ep.name_request(req),
+            receiver,
+            offset: *offset as u64,
+            length: part.length() as u64,
+            address: part.address(),
+        };
+        let mut bytes = [0; PartHdr::LEN];
+        header.encode(&mut Writer::new(&mut bytes));
+        ep.lane().control(AmId::Part, &bytes)?;
+        sent = true;
+        let told = parts.copying.pop_front();
+        parts
+            .told
+            .extend(told.map(|(offset, staged)| (offset, staged.into_part())));
+    }
+    match (parts.copying.is_empty(), parts.told.is_empty()) {
+        (true, true) if parts.begun == length => {
+            memory.parts = None;
+            sender::advance(send, SenderEvent::DataOut { offset: length });
+            ep.complete_outstanding(req, Ok(()));
+            Ok(TaskStep::Done)
+        }
+        // Goes on when the receiver has taken one of another message.
+        (true, true) if parts.held_by_all() > 0 => Ok(TaskStep::Done),
+        (true, true) => {
+            ucs_debug!("no room for a part of a message; fragments instead");
+            let offset = parts.begun;
+            memory.parts = None;
+            end_turn(ep, req);
+            sender::advance(send, SenderEvent::DataOut { offset });
+            Ok(TaskStep::More)
+        }
+        // Goes on when the receiver has taken one.
+        (true, false) => Ok(TaskStep::Done),
+        (false, _) if sent => Ok(TaskStep::More),
+        (false, _) => {
+            ep.wait_for_copy();
+            Err(Status::NO_RESOURCE)
+        }
+    }
+}
+
+/// The receiver has copied a part.
+pub fn on_taken(worker: &Core, hdr: &PartTakenHdr) {
+    let Some(req) = worker.requests().named(hdr.request) else {
+        ucs_debug!("a part was taken of a send that is over");
+        return;
+    };
+    let ep = req.with_op(|op| {
+        let Op::Send(send) = op else { return None };
+        let is_sending = matches!(send.stage, Stage::Rndv(SenderState::Data { .. }));
+        let memory = send.memory.as_mut().filter(|_| is_sending)?;
+        memory.parts.as_mut()?.give_back(hdr.offset)?;
+        Some(send.ep)
+    });
+    let Some(ep) = ep else {
+        ucs_error!("the peer has taken a part that it was not told of; dropped");
+        return;
+    };
+    let _pin = Pin::new(&ep);
+    wake(req);
+    wake_first(&ep);
+}
+
+/// The memory of the sender's from which a message comes in parts, if its RTS has the key of such memory, which is mapped here.
+pub fn open(worker: &Core, ep: &Ep, message: &Rts) -> Option<BufferAccess> {
+    if message.region == 0
+        || message.address != 0
+        || message.total <= LONGEST
+        || !worker.proto().rules.maps
+        || message.sender.ep.uuid == worker.uuid
+    {
+        return None;
+    }
+    let key = ep.keys.borrow().of_region(message.region)?;
+    // That of this process is unmapped when its owner likes.
+    if key.info.context == worker.context().id || key.is_of_device() {
+        return None;
+    }
+    key.readable(key.info.address, PART)?;
+    Some(BufferAccess::Parts(ReceiveParts {
+        key,
+        copying: VecDeque::new(),
+    }))
+}
+
+/// What becomes of a part that has come.
+enum Came {
+    /// A device copies it.
+    Copies,
+    Taken,
+}
+
+/// A part of the data stands in the sender's memory.
+pub fn on_part(worker: &Core, hdr: &PartHdr) {
+    let Some(req) = worker.requests().named(hdr.receiver) else {
+        ucs_debug!("a part of a message for a receive that is over");
+        return send_taken(worker, hdr.sender, hdr.offset);
+    };
+    let came = with_arriving(req, |data, state| {
+        let Some(BufferAccess::Parts(parts)) = state.access.as_deref() else {
+            return None;
+        };
+        let (key, is_first) = (parts.key.clone(), parts.copying.is_empty());
+        let length = usize::try_from(hdr.length).ok()?;
+        let from = key.readable(hdr.address, length)?;
+        let kept = MappedBytes::of(&key, hdr.address, length, READ)?;
+        if length == 0 || state.sender.id != hdr.sender.id {
+            return None;
+        }
+        let offset = state.place(hdr.offset, length)?;
+        if let Some(copier) = worker.context().device_memory.copier(data.memory_type()) {
+            key.pin(&**copier);
+        }
+        let copy = match state.error {
+            None => data.start_unpack(offset, kept),
+            Some(_) => return Some((Came::Taken, is_first)),
+        };
+        match copy {
+            Some(Ok(copy)) => {
+                if let Some(BufferAccess::Parts(parts)) = state.access.as_deref_mut() {
+                    parts.copying.push_back((hdr.offset, copy));
+                }
+                return Some((Came::Copies, is_first));
+            }
+            Some(Err(e)) => state.error = Some(e),
+            None => state.error = data.unpack(offset, from).err(),
+        }
+        Some((Came::Taken, is_first))
+    });
+    match came.flatten() {
+        Some((Came::Copies, true)) => worker.proto().part_copies.add(worker, hdr.receiver),
+        Some((Came::Copies, false)) => {}
+        Some((Came::Taken, _)) => {
+            send_taken(worker, hdr.sender, hdr.offset);
+            complete_if_all(worker, hdr.receiver);
+        }
+        None => ucs_error!("a part of a message was not asked for, or came before; dropped"),
+    }
+}
+
+/// Tells the sender that a part has been copied.
+fn send_taken(worker: &Core, sender: RequestName, offset: u64) {
+    if let Some(ep) = ep_of_sender(worker, sender) {
+        let taken = PartTakenHdr {
+            request: sender.id,
+            offset,
+        };
+        control::post(ep, AmId::PartTaken, &taken, &[]);
+    }
+}
+
+/// Completes a receive by parts when all have come and have been copied.
+fn complete_if_all(worker: &Core, id: RequestId) {
+    let Some(req) = worker.requests().named(id) else {
+        return;
+    };
+    let end = with_arriving(req, |data, state| {
+        let is_copying = match state.access.as_deref() {
+            Some(BufferAccess::Parts(parts)) => !parts.copying.is_empty(),
+            _ => true,
+        };
+        let is_all = state.state == ReceiverState::Over && state.received == state.total;
+        (is_all && !is_copying).then(|| match state.error {
+            Some(e) => Err(e),
+            None => data.start_finish(),
+        })
+    });
+    if let Some(Some(copy)) = end {
+        complete_after(req, copy);
+    }
+}
+
+/// The receives of a worker with parts that devices copy.
+#[derive(Default)]
+pub struct PartCopies {
+    /// By their ids: they may end meanwhile, and wait for the copies then.
+    receives: RefCell<VecDeque<RequestId>>,
+    calls: Cell<Option<CallbackId>>,
+}
+
+/// Receives that are looked at in one progress: copies end in order, unless they are of several devices.
+const AT_ONCE: usize = 2;
+
+impl PartCopies {
+    pub fn is_empty(&self) -> bool {
+        self.receives.borrow().is_empty()
+    }
+
+    fn add(&self, worker: &Core, id: RequestId) {
+        self.receives.borrow_mut().push_back(id);
+        if self.calls.get().is_none() {
+            let id = worker.call_in_progress(poll, Repeat::Always);
+            self.calls.set(id.ok());
+        }
+        worker.wakeup.work_came();
+    }
+}
+
+/// Progress: tells the senders of the parts that devices have copied.
+extern "C" fn poll(worker: &Core) -> c_uint {
+    let copies = &worker.proto().part_copies;
+    let mut ended = 0;
+    for _ in 0..AT_ONCE {
+        let id = copies.receives.borrow_mut().pop_front();
+        let Some(id) = id else { break };
+        ended += end_copies(worker, id);
+    }
+    if copies.is_empty()
+        && let Some(id) = copies.calls.take()
+    {
+        worker.stop_calls(id);
+    }
+    ended
+}
+
+/// Tells the sender of the parts of a receive that have been copied; it stays in the list while there are others.
+fn end_copies(worker: &Core, id: RequestId) -> c_uint {
+    let mut ended = 0;
+    loop {
+        // It may end in a callback.
+        let Some(req) = worker.requests().named(id) else {
+            return ended;
+        };
+        let one = with_arriving(req, |_, state| {
+            let Some(BufferAccess::Parts(parts)) = state.access.as_deref_mut() else {
+                return None;
+            };
+            if !parts.copying.front()?.1.is_done() {
+                return None;
+            }
+            let (offset, copy) = parts.copying.pop_front()?;
+            let is_last = parts.copying.is_empty();
+            state.error = state.error.or(copy.wait().err());
+            Some((state.sender, offset, is_last))
+        });
+        let Some(Some((sender, offset, is_last))) = one else {
+            break;
+        };
+        ended += 1;
+        send_taken(worker, sender, offset);
+        if is_last {
+            complete_if_all(worker, id);
+            return ended;
+        }
+    }
+    let copies = &worker.proto().part_copies;
+    copies.receives.borrow_mut().push_back(id);
+    ended
+}
