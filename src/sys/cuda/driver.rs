@@ -22,13 +22,26 @@ pub struct Driver {
 pub struct DriverError {
     pub call: &'static str,
     pub code: CUresult,
-    /// The driver's words for it.
-    text: Option<&'static CStr>,
+}
+
+impl DriverError {
+    /// The driver's words for it. Asked for when they are printed: most errors are not.
+    fn text(&self) -> Option<&'static str> {
+        let table = Table::get().ok()?;
+        let mut text = core::ptr::null();
+        // SAFETY: a writable result.
+        let known = unsafe { (table.cuGetErrorString)(self.code, &mut text) };
+        if known != CUDA_SUCCESS || text.is_null() {
+            return None;
+        }
+        // SAFETY: the driver's texts are constants of a library that stays loaded.
+        unsafe { CStr::from_ptr(text) }.to_str().ok()
+    }
 }
 
 impl fmt::Display for DriverError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = self.text.map_or("unknown", |t| t.to_str().unwrap_or("?"));
+        let text = self.text().unwrap_or("unknown");
         write!(f, "{}: {text} ({})", self.call, self.code)
     }
 }
@@ -73,18 +86,7 @@ impl Driver {
         if code == CUDA_SUCCESS {
             return Ok(());
         }
-        Err(self.error(call, code))
-    }
-
-    #[cold]
-    fn error(self, call: &'static str, code: CUresult) -> DriverError {
-        let mut text = core::ptr::null();
-        // SAFETY: a writable result.
-        let known = unsafe { (self.table.cuGetErrorString)(code, &mut text) };
-        let text = (known == CUDA_SUCCESS && !text.is_null())
-            // SAFETY: the driver's texts are constants of a library that stays loaded.
-            .then(|| unsafe { CStr::from_ptr(text) });
-        DriverError { call, code, text }
+        Err(DriverError { call, code })
     }
 
     pub(super) fn attribute(
@@ -173,7 +175,10 @@ impl Driver {
         let (device, mut context) = (self.device(ordinal)?, null_mut());
         call!(unsafe self, cuDevicePrimaryCtxRetain(&mut context, device))?;
         let context = NonNull::new(context).map(Context);
-        let missing = || self.error("cuDevicePrimaryCtxRetain", CUDA_ERROR_INVALID_CONTEXT);
+        let missing = || DriverError {
+            call: "cuDevicePrimaryCtxRetain",
+            code: CUDA_ERROR_INVALID_CONTEXT,
+        };
         Ok((context.ok_or_else(missing)?, device))
     }
 
