@@ -9,6 +9,7 @@ pub mod eventfd;
 pub mod file;
 pub mod fork;
 pub mod heap;
+pub mod host_memory;
 pub mod library;
 pub mod local_socket;
 pub mod lock;

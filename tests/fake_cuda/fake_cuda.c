@@ -309,6 +309,28 @@ int fake_cuda_is_stand_in(void)
     return 1;
 }
 
+/* For tests: the next memory is allocated there, where nothing may be mapped. */
+static char *place;
+
+void fake_cuda_place_next(void *at)
+{
+    pthread_mutex_lock(&lock);
+    place = at;
+    pthread_mutex_unlock(&lock);
+}
+
+/* That place, for this once; or NULL. It is mapped, so that nothing else gets it. */
+static char *take_place(size_t length)
+{
+    char *at = place;
+    place = NULL;
+    if (at && mmap(at, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) != at) {
+        fprintf(stderr, "fake libcuda: there is other memory at %p\n", (void *)at);
+        abort();
+    }
+    return at;
+}
+
 /* For tests: a line of their own in the log. */
 void fake_cuda_note(const char *text)
 {
@@ -467,7 +489,7 @@ static int allocate(CUdeviceptr *address, size_t size, CUcontext context)
     if (file < 0 || ftruncate(file, (off_t)length))
         abort();
     used[context->device] += length;
-    insert(map_file(file, size, context, NULL));
+    insert(map_file(file, size, context, take_place(length)));
     *address = (CUdeviceptr)(uintptr_t)blocks->base;
     return CUDA_SUCCESS;
 }
@@ -476,10 +498,11 @@ static int allocate(CUdeviceptr *address, size_t size, CUcontext context)
 static int allocate_shared(void **address, size_t size, CUcontext context, unsigned type)
 {
     size_t length = (size + GRANULE - 1) & ~(GRANULE - 1);
-    char *base;
+    char *base, *wanted;
     if (size == 0 || !address)
         return CUDA_ERROR_INVALID_VALUE;
-    base = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    wanted = take_place(length);
+    base = mmap(wanted, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | (wanted ? MAP_FIXED : 0), -1, 0);
     if (base == MAP_FAILED)
         return CUDA_ERROR_OUT_OF_MEMORY;
     insert((struct block){.base = base,

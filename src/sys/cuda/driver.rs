@@ -3,6 +3,7 @@
 
 use super::table::Table;
 use crate::c::cuda::*;
+use crate::sys::host_memory::HostMemory;
 use core::ffi::{CStr, c_int, c_void};
 use core::fmt;
 use core::marker::PhantomData;
@@ -15,6 +16,8 @@ use std::path::Path;
 #[derive(Clone, Copy)]
 pub struct Driver {
     pub(super) table: &'static Table,
+    /// Memory that it is not asked about.
+    pub(super) host: Option<&'static HostMemory>,
 }
 
 /// A call that failed.
@@ -71,7 +74,16 @@ pub fn has_devices() -> bool {
 impl Driver {
     /// Loads the library, once.
     pub fn load() -> io::Result<Driver> {
-        Table::get().map(|table| Driver { table })
+        let table = Table::get()?;
+        Ok(Driver {
+            table,
+            host: Some(HostMemory::of_process()),
+        })
+    }
+
+    /// The driver, asked about each address.
+    pub fn asked_always(self) -> Driver {
+        Driver { host: None, ..self }
     }
 
     /// The release of CUDA that it is of: thousands and tens, 12040 for 12.4.

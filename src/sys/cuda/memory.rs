@@ -43,8 +43,12 @@ pub enum Allocate {
 }
 
 impl Driver {
-    /// The allocation that holds an address; `None` for memory of the host. One call of the driver.
+    /// The allocation that holds an address; `None` for memory of the host. At most one call of the driver, but for memory that
+    /// was mapped in steps.
     pub fn allocation_of(self, address: usize) -> Result<Option<Allocation>, DriverError> {
+        if self.host.is_some_and(|host| host.has(address)) {
+            return Ok(None);
+        }
         let mut attributes = [
             CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
             CU_POINTER_ATTRIBUTE_IS_MANAGED,

@@ -3,6 +3,7 @@
 use super::copy::Room;
 use super::md::MdHandle;
 use crate::c::*;
+use crate::sys::host_memory;
 use crate::sys::mem::{self, MapOptions};
 use crate::ucs::{Result, Status};
 use crate::uct::api::Alloc;
@@ -91,7 +92,13 @@ pub fn allocate(request: &Request<'_>, methods: &[u32], mds: &[uct_md_h]) -> Res
             }
         };
         match got {
-            Ok(block) => return Ok(block),
+            Ok(block) => {
+                if is_host {
+                    let start = block.address.addr();
+                    host_memory::was_allocated(start..start.saturating_add(block.length));
+                }
+                return Ok(block);
+            }
             Err(e) => {
                 ucs_debug!(
                     "allocation method {method} for {} bytes of {}: {e}",
@@ -203,6 +210,7 @@ fn by_mmap(request: &Request<'_>, fixed: bool, huge: bool) -> Result<Block> {
 /// # Safety
 /// `block` must come from `allocate` and be freed once.
 pub unsafe fn free(block: &Block) -> Result<()> {
+    host_memory::will_be_freed(block.address.addr());
     match block.method {
         UCT_ALLOC_METHOD_MD => {
             // SAFETY: the domain outlives what was allocated from it.

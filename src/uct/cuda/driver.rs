@@ -44,7 +44,10 @@ pub fn get() -> Result<Driver, Unusable> {
             version / 1000,
             version / 10 % 100
         ))),
-        Ok(_) => Ok(driver),
+        Ok(_) => match global::current().ternary(var!(global::TABLE, "MEMTYPE_CACHE")) {
+            Ternary::No => Ok(driver.asked_always()),
+            _ => Ok(driver),
+        },
         Err(e) => Err(unusable(&e)),
     }
 }
