@@ -11,7 +11,7 @@
 #include "../cuda_driver.h"
 #include "../peers.h"
 
-enum { WINDOW = 32, STREAM_WINDOW = 12, TAG = 1 };
+enum { WINDOW = 32, TAG = 1 };
 
 /* Those that end when the device has done something, or that take as long as a system call. */
 static const char *slow[] = {"cuStreamSynchronize",   "cuEventSynchronize",  "cuMemHostRegister_v2", "cuMemHostUnregister",
@@ -149,11 +149,11 @@ static ucs_status_ptr_t post(char *buffer, size_t length, ucs_memory_type_t type
                                   ucp_tag_send_nbx(ep, buffer, length, TAG, &param);
 }
 
-/* As many at a time as benchmarks have; of a stream fewer than the 16 staging buffers, all of which may be in use. */
+/* As many at a time as benchmarks have, or WINDOW, which may be less. */
 static void messages(char *buffer, size_t length, ucs_memory_type_t type, long count)
 {
     static ucs_status_ptr_t under_way[WINDOW];
-    long i, window = strcmp(what, "stream") ? WINDOW : STREAM_WINDOW;
+    long i, window = getenv("WINDOW") ? strtol(getenv("WINDOW"), NULL, 0) : WINDOW;
 
     for (i = 0; i < count + window; ++i) {
         CHECK_OK(request_wait(side.worker, side.worker, under_way[i % window]));
