@@ -113,8 +113,7 @@ impl ShortQueue {
     #[inline(always)]
     fn front(&self) -> (*mut u8, usize) {
         debug_assert!(self.len.get() > 0);
-        // SAFETY: inside the buffer.
-        let at = unsafe { self.buffer.get().add(self.from.get()) };
+        let at = self.buffer.get().wrapping_add(self.from.get());
         // SAFETY: a message begins with its length.
         let len = unsafe { at.cast::<u16>().read_unaligned() };
         (at.wrapping_add(LENGTH_LEN), len.into())
@@ -200,7 +199,19 @@ impl ShortQueue {
 
     /// Removes the rest of the first message.
     pub fn take_message(&self) -> Option<Vec<u8>> {
-        (self.len.get() > 0).then(|| self.take_vec(self.front().1))
+        self.take_message_with(<[u8]>::to_vec)
+    }
+
+    /// Removes the rest of the first message, of which `copy` makes a copy.
+    pub fn take_message_with<R>(&self, copy: impl FnOnce(&[u8]) -> R) -> Option<R> {
+        if self.len.get() == 0 {
+            return None;
+        }
+        let (at, len) = self.front();
+        // SAFETY: the bytes of a message, which stay while they are copied.
+        let copied = copy(unsafe { core::slice::from_raw_parts(at, len) });
+        self.pop_front(len);
+        Some(copied)
     }
 }
 

@@ -80,9 +80,35 @@ pub struct Inbox {
     pub broken: Cell<bool>,
     pub waiting: Waiting,
     /// Chunks the application has, by their pointer.
-    pub lent: RefCell<HashMap<usize, Buffer>>,
+    pub lent: RefCell<LentChunks>,
     /// In the worker's list.
     pub listed: Cell<bool>,
+}
+
+/// Chunks the application has, by their addresses. The last one is stored separately, as mostly there is one.
+#[derive(Default)]
+pub struct LentChunks {
+    last: Option<(usize, Buffer)>,
+    others: HashMap<usize, Buffer>,
+}
+
+impl LentChunks {
+    #[inline]
+    pub fn insert(&mut self, at: usize, bytes: Buffer) {
+        if let Some((at, bytes)) = self.last.replace((at, bytes)) {
+            self.others.insert(at, bytes);
+        }
+    }
+
+    /// Frees the chunk at an address. Returns false if there is none.
+    #[inline]
+    pub fn remove(&mut self, at: usize) -> bool {
+        if self.last.as_ref().is_some_and(|(last, _)| *last == at) {
+            self.last = None;
+            return true;
+        }
+        self.others.remove(&at).is_some()
+    }
 }
 
 /// Waiting receives. The oldest is stored separately, as mostly there is one.
@@ -144,7 +170,7 @@ impl Inbox {
             remote: Cell::new(0),
             broken: Cell::new(false),
             waiting: Waiting::default(),
-            lent: RefCell::new(HashMap::new()),
+            lent: RefCell::default(),
             listed: Cell::new(false),
         }
     }
@@ -285,6 +311,14 @@ impl Inbox {
         pop_front_if(&mut chunks, |chunk| chunk.remote.is_none())
     }
 
+    /// As `take_front_here`, where a short message is copied to one of `buffers`.
+    pub fn take_front_to(&self, buffers: &Buffers) -> Option<Chunk> {
+        let copy = |message: &[u8]| Chunk::here(buffers.copy_stream(message));
+        self.short
+            .take_message_with(copy)
+            .or_else(|| self.take_front_here())
+    }
+
     /// Whether there are bytes that can be received at once.
     pub fn has_something(&self) -> bool {
         self.available.get() > 0
@@ -295,6 +329,34 @@ impl Inbox {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lent_chunks_come_back_in_any_order() {
+        let mut lent = LentChunks::default();
+        for order in [[1, 2, 3], [3, 2, 1], [2, 3, 1]] {
+            for at in 1..=3 {
+                lent.insert(at, vec![0; 4].into());
+            }
+            for at in order {
+                assert!(lent.remove(at) && !lent.remove(at));
+            }
+            assert!(lent.last.is_none() && lent.others.is_empty());
+        }
+    }
+
+    #[test]
+    fn the_copy_of_a_short_message_comes_from_the_pool() {
+        let (inbox, buffers) = (Inbox::new(), Buffers::new(&[64]));
+        let mut places = Vec::new();
+        for n in 1..=3u8 {
+            inbox.push(&[n; 8], &buffers);
+            let chunk = inbox.take_front_to(&buffers).unwrap();
+            assert_eq!(chunk.rest(), [n; 8]);
+            places.push(chunk.rest().as_ptr());
+        }
+        assert!(places.iter().all(|at| *at == places[0]));
+        assert!(inbox.take_front_to(&buffers).is_none());
+    }
 
     #[test]
     fn an_inbox_gives_back_its_bytes_in_any_portions() {

@@ -434,7 +434,7 @@ pub fn receive_buffer(ep: &Ep) -> Result<Option<(*const u8, usize)>> {
     let inbox = &ep.stream;
     let front = if inbox.waiting.is_empty() {
         rndv::fetch_first(ep);
-        inbox.take_front_here()
+        inbox.take_front_to(&ep.worker().buffers)
     } else {
         None
     };
@@ -453,7 +453,7 @@ pub fn receive_buffer(ep: &Ep) -> Result<Option<(*const u8, usize)>> {
 
 /// Frees a buffer of `receive_buffer`.
 pub fn release_buffer(ep: &Ep, at: *const c_void) {
-    if ep.stream.lent.borrow_mut().remove(&at.addr()).is_none() {
+    if !ep.stream.lent.borrow_mut().remove(at.addr()) {
         ucs_error!("{at:p} is not data of this endpoint's stream");
     }
 }
