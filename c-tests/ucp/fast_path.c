@@ -129,6 +129,42 @@ static void tag_unexpected(int i)
     finish(ucp_tag_recv_nbx(to->worker, &in, SIZE, i, UINT64_MAX, &plain));
 }
 
+/* The same from and to lists of a few entries. */
+enum { ENTRIES = 4 };
+
+static ucs_status_ptr_t list_call(int i, int sends)
+{
+    static ucp_dt_iov_t from_list[ENTRIES], to_list[ENTRIES];
+    ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE, .datatype = UCP_DATATYPE_IOV};
+    const size_t part = SIZE / ENTRIES;
+    int k;
+
+    if (sends) {
+        for (k = 0; k < ENTRIES; ++k) {
+            from_list[k] = (ucp_dt_iov_t){(char *)&out + k * part, part};
+        }
+        return ucp_tag_send_nbx(ep, from_list, ENTRIES, i, &param);
+    }
+    for (k = 0; k < ENTRIES; ++k) {
+        to_list[k] = (ucp_dt_iov_t){(char *)&in + k * part, part};
+    }
+    return ucp_tag_recv_nbx(to->worker, to_list, ENTRIES, i, UINT64_MAX, &param);
+}
+
+static void list_expected(int i)
+{
+    receive = list_call(i, 0);
+    finish(list_call(i, 1));
+    finish(receive);
+}
+
+static void list_unexpected(int i)
+{
+    finish(list_call(i, 1));
+    progress_some();
+    finish(list_call(i, 0));
+}
+
 static ucs_status_t am_handler(void *arg, const void *header, size_t header_length, void *data, size_t length,
                                const ucp_am_recv_param_t *param)
 {
@@ -169,6 +205,21 @@ static void stream_unexpected(int i)
     finish(ucp_stream_recv_nbx(stream_end, &in, SIZE, &length, &param));
 }
 
+/* Received where the library has it. */
+static void stream_lent(int i)
+{
+    size_t length;
+    void *data;
+
+    finish(ucp_stream_send_nbx(ep, &out, SIZE, &plain));
+    while ((data = ucp_stream_recv_data_nb(stream_end, &length)) == NULL) {
+        ucp_worker_progress(to->worker);
+    }
+    CHECK(!UCS_PTR_IS_ERR(data) && length == SIZE);
+    memcpy(&in, data, SIZE);
+    ucp_stream_data_release(stream_end, data);
+}
+
 static void put(int i)
 {
     finish(ucp_put_nbx(ep, &out, SIZE, remote, rkey, &plain));
@@ -202,9 +253,12 @@ static const scenario_t scenarios[] = {
     {"tag, reception alone", tag_receive, 0, tag_post_and_send, tag_finish},
     {"tag, eight expected", tag_window, 0, NULL, NULL},
     {"tag, unexpected", tag_unexpected, 0, NULL, NULL},
+    {"tag, lists, expected", list_expected, 0, NULL, NULL},
+    {"tag, lists, unexpected", list_unexpected, 0, NULL, NULL},
     {"active message", am, 0, NULL, NULL},
     {"stream, expected", stream_expected, 0, NULL, NULL},
     {"stream, unexpected", stream_unexpected, 0, NULL, NULL},
+    {"stream, lent", stream_lent, 0, NULL, NULL},
     {"put", put, 0, NULL, NULL},
     {"get", get, 0, NULL, NULL},
     {"add", add, 1, NULL, NULL},

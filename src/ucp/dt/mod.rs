@@ -406,6 +406,19 @@ impl Data {
         else {
             return;
         };
+        // SAFETY: the list has `count` entries and lives until the operation completes.
+        let entry = |i: usize| unsafe { &*list.add(i) };
+        if offset == 0 && len == self.len() {
+            // The whole: no position has to be kept.
+            for e in (0..*count).map(entry) {
+                let n = e.length.min(len);
+                if n > 0 {
+                    f(e.buffer.cast(), n);
+                    len -= n;
+                }
+            }
+            return;
+        }
         let mut at = reached.get();
         if at.before > offset {
             at = IovPosition::default();
@@ -413,8 +426,7 @@ impl Data {
         let mut goes_on = len > 0;
         // Walks into an entry whose first `skip` bytes are not wanted. Returns whether the whole of it was walked.
         let mut enter = |at: &mut IovPosition, skip: usize| {
-            // SAFETY: the list has `count` entries and lives until the operation completes.
-            let e = unsafe { &*list.add(at.entry) };
+            let e = entry(at.entry);
             let skipped = skip.min(e.length);
             let room = e.length - skipped;
             let n = room.min(len);

@@ -36,8 +36,7 @@ pub fn start(
     policy: RndvPolicy,
 ) -> Result<Posted> {
     if policy != RndvPolicy::Always
-        && let Some((word, payload)) = short_message(&kind, &data)
-        && let Some(sent) = try_short(ep, kind.id(), word, payload)
+        && let Some(sent) = try_at_once(ep, &kind, &data)
     {
         sent?;
         return immediate(ep.worker(), param, Info::default());
@@ -101,6 +100,40 @@ pub fn start(
 fn short_message<'a>(kind: &MessageKind, data: &'a Data) -> Option<(u64, Payload<'a>)> {
     let payload = data.payload()?;
     Some((kind.word()?, payload))
+}
+
+/// Tries to send a message as one transport message that nothing holds back.
+#[inline]
+fn try_at_once(ep: &Ep, kind: &MessageKind, data: &Data) -> Option<Result<()>> {
+    let word = kind.word()?;
+    match data {
+        Data::Iov { .. } => try_list(ep, kind.id(), word, data),
+        _ => try_short(ep, kind.id(), word, data.payload()?),
+    }
+}
+
+/// As `try_short`, of a list. What fits a short message is gathered on the stack.
+#[inline(never)]
+fn try_list(ep: &Ep, id: AmId, header: u64, data: &Data) -> Option<Result<()>> {
+    const HEAD: usize = size_of::<u64>();
+    ep.send_queue.short_route(0)?;
+    let (len, by) = (data.len(), &ep.lane().thresholds);
+    if len >= by.rndv_scattered.min(by.rndv_staged) || !goes_whole::<1>(ep, id, len) {
+        return None;
+    }
+    // Before the message goes: see `whole_at_once`.
+    ep.sent.long.eager.add(len);
+    let sent = ep.lane().packed(id, HEAD + len, |buffer| {
+        buffer.bytes(header.to_le_bytes().as_slice().into());
+        buffer.data(data, 0, len);
+    });
+    match sent {
+        Ok(_) => Some(Ok(())),
+        Err(e) => {
+            ep.sent.long.eager.take_back(len);
+            (e != Status::NO_RESOURCE).then_some(Err(e))
+        }
+    }
 }
 
 /// Tries to send a message of an eight-byte header and a payload as one transport message. Most messages are such, and

@@ -101,6 +101,23 @@ impl InlineUnexpected {
         Some((own, len))
     }
 
+    /// As `take`, if `take` takes its bytes.
+    #[inline]
+    pub fn take_plain(
+        &self,
+        tag: u64,
+        mask: u64,
+        take: impl FnOnce(&[u8]) -> bool,
+    ) -> Option<(u64, usize)> {
+        let slot = self.0.first_of(PLAIN)?;
+        let (own, len, bytes) = (slot.tag.get(), slot.len.get(), slot.bytes.get());
+        if (own ^ tag) & mask != 0 || !take(&bytes[..len]) {
+            return None;
+        }
+        self.0.pop();
+        Some((own, len))
+    }
+
     /// Removes the first message, if it is of a synchronous sender, `tag` and `mask` match and `take` takes its bytes. Returns
     /// its tag, its length and the sender.
     #[inline]

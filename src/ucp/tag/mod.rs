@@ -291,6 +291,20 @@ impl TagState {
         Some(Info { tag, length })
     }
 
+    /// As `take_from_inline_ring`, if `take` takes its bytes.
+    #[inline]
+    pub fn take_plain_from_inline_ring(
+        &self,
+        worker: &Core,
+        tag: u64,
+        mask: u64,
+        take: impl FnOnce(&[u8]) -> bool,
+    ) -> Option<Info> {
+        let (tag, length) = self.inline_ring.take_plain(tag, mask, take)?;
+        self.after_take(worker, length);
+        Some(Info { tag, length })
+    }
+
     /// Removes the first message of the inline ring, if it is of a synchronous sender, `tag` and `mask` match and `take` takes
     /// its bytes. Returns the sender too.
     #[inline]

@@ -43,6 +43,13 @@ pub fn post(
             return Err(Status::NO_RESOURCE);
         }
     }
+    const LATER: u32 = NOT_AT_ONCE | UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL;
+    if matches!(data, Data::Iov { .. })
+        && param.mask & LATER == 0
+        && let Some(info) = take_at_once(worker, &data, tag, mask)
+    {
+        return Ok((Posted::Done, info));
+    }
     let here = worker
         .tag()
         .with_unexpected(|unexpected| unexpected.take(tag, mask));
@@ -131,10 +138,25 @@ pub fn receive_plain(
         receiver::send_match(worker, sender);
         return PlainReceive::Done(info);
     }
+    match consume(worker, tag, mask, |bytes| data.fill_contiguous(bytes)) {
+        None => post_plain(worker, (buffer, len), tag, mask),
+        Some(None) => PlainReceive::General,
+        Some(Some(info)) => PlainReceive::Done(info),
+    }
+}
+
+/// Receives a complete message of the tables, if `fill` takes its bytes. Returns `None` if there is no message.
+#[inline(always)]
+fn consume(
+    worker: &Core,
+    tag: u64,
+    mask: u64,
+    fill: impl FnOnce(&[u8]) -> bool,
+) -> Option<Option<Info>> {
     let mut waits = None;
-    let taken = state.consume(tag, mask, |tag, bytes, sync| {
+    let taken = worker.tag().consume(tag, mask, |tag, bytes, sync| {
         let length = bytes.len();
-        if !data.fill_contiguous(bytes) {
+        if !fill(bytes) {
             return None;
         }
         if sync.is_some() {
@@ -142,16 +164,26 @@ pub fn receive_plain(
         }
         Some(Info { tag, length })
     });
-    let info = match taken {
-        None => return post_plain(worker, (buffer, len), tag, mask),
-        Some(None) => return PlainReceive::General,
-        Some(Some(info)) => info,
-    };
-    unexpected::sub(worker, unexpected::MESSAGE + info.length);
-    if let Some(sender) = waits {
-        receiver::send_match(worker, sender);
+    if let Some(Some(info)) = taken {
+        unexpected::sub(worker, unexpected::MESSAGE + info.length);
+        if let Some(sender) = waits {
+            receiver::send_match(worker, sender);
+        }
     }
-    PlainReceive::Done(info)
+    taken
+}
+
+/// Receives a complete message that fits a list, without taking it out of the tables.
+#[inline]
+fn take_at_once(worker: &Core, data: &Data, tag: u64, mask: u64) -> Option<Info> {
+    let fits = |bytes: &[u8]| bytes.len() <= data.len() && data.unpack_bytes(0, bytes).is_ok();
+    if let Some(info) = worker
+        .tag()
+        .take_plain_from_inline_ring(worker, tag, mask, fits)
+    {
+        return Some(info);
+    }
+    consume(worker, tag, mask, fits)?
 }
 
 /// Posts a receive that no unexpected message matches.
