@@ -89,8 +89,8 @@ impl Copier {
 
     /// Few bytes of the host, in memory that is pinned; `None` where they are many, or a device's, or all such memory is in use.
     ///
-    /// From other memory a device takes few bytes by the queue of its commands. Where another process uses the device, too,
-    /// that waits for its time slice, some 150 us; engines that copy from pinned memory wait for none.
+    /// From other memory few bytes seem to be copied by the queue of the device's commands, which waits for a time slice where another
+    /// process uses the device, too: 8 bytes took 142 us on an H200, 64 KiB from pinned memory 18.
     ///
     /// # Safety
     /// The bytes must be valid.
