@@ -22,7 +22,7 @@ const TO_HOST: Way = 2;
 const TO_DEVICE: Way = 3;
 
 /// Longer copies begin in pinned memory, or are long enough for the driver to stage them.
-const FEW: usize = 16 << 10;
+const SHORT_COPY: usize = 16 << 10;
 
 /// The driver with the streams of a memory domain.
 pub struct Copier {
@@ -99,7 +99,7 @@ impl Copier {
         range: Range,
         to: &Allocation,
     ) -> core::result::Result<Option<HostBuffer>, DriverError> {
-        if range.length > FEW || self.driver.allocation_of(range.from.addr())?.is_some() {
+        if range.length > SHORT_COPY || self.driver.allocation_of(range.from.addr())?.is_some() {
             return Ok(None);
         }
         let Ok(mut buffer) = self.buffers.take(to, MessageLength::Short) else {
