@@ -8,7 +8,7 @@
 
 #include <sched.h>
 
-enum { ID = 3, MOST = 64, CHUNK = 1024 * 1024 };
+enum { ID = 3, MOST = 64, CHUNK = 64 * 1024 };
 
 static unsigned received;
 
