@@ -84,23 +84,23 @@ impl ShmEp {
         ShmEp::send_short(ep, id, header, payload)
     }
 
-    /// As `am_short`, for at most `longest_short` bytes with the header.
+    /// As `am_short`, for at most `longest_short` bytes with the header, as the caller has checked.
     #[inline(always)]
     fn send_short(ep: &Ep, id: u8, header: u64, payload: Payload<'_>) -> Result<()> {
-        if payload.len() > ep.longest_short - AM_HEADER {
-            return Err(Status::INVALID_PARAM);
-        }
         ShmEp::send_inline(ep, id, payload.len() + AM_HEADER, |at| {
             // SAFETY: a slot has room for `longest_short` bytes, aligned to 8.
             unsafe { at.cast::<u64>().write(header) };
-            // SAFETY: room and source as checked above.
+            // SAFETY: room as the caller has checked; the source is the payload.
             unsafe { copy(payload.as_ptr(), at.add(AM_HEADER), payload.len()) };
         })
     }
 
-    /// As `send_short`.
+    /// As `send_short`, with a check of the length.
     #[inline(never)]
     fn send_short_looking(ep: &Ep, id: u8, header: u64, payload: Payload<'_>) -> ucs_status_t {
+        if payload.len() > ep.longest_short - AM_HEADER {
+            return UCS_ERR_INVALID_PARAM;
+        }
         let sent = ShmEp::send_short(ep, id, header, payload);
         ep.sender.set(NonNull::from(ep.peer.sender_or_nowhere()));
         code_of(&sent)
