@@ -8,7 +8,7 @@ use super::mem::{Window, WindowPart};
 use super::rkey::RemoteKey;
 use crate::c::{UCP_MEM_MAP_PROT_REMOTE_READ, UCP_MEM_MAP_PROT_REMOTE_WRITE};
 use crate::ucs::Result;
-use crate::uct::base::memory_copier::PendingCopy;
+use crate::uct::base::memory_copier::{PINNED_FROM, PendingCopy};
 use crate::wire::id::RequestId;
 use core::cell::{Cell, RefCell};
 use core::iter;
@@ -25,7 +25,7 @@ const MOST: usize = 4;
 const STEP: usize = 4096;
 
 /// From this length on devices copy faster from and to pinned memory.
-pub const SHORTEST: usize = 16 << 10;
+pub const SHORTEST: usize = PINNED_FROM;
 /// Of longer messages the transport sends what has been copied while the device copies the rest.
 pub const LONGEST: usize = 1 << 20;
 /// Longer ones that the peer copies take parts of so many bytes, in turns.

@@ -94,6 +94,9 @@ impl CopyCost {
     }
 }
 
+/// Bytes from which on a message is worth a staging buffer: copies from and to pinned memory are faster.
+pub const PINNED_FROM: usize = 16 << 10;
+
 /// Bytes of a staging buffer: the longest window of a message, and the rest of the window before it.
 pub const STAGING_BUFFER: usize = (512 + 64) << 10;
 

@@ -9,7 +9,8 @@ use crate::sys::cuda::{Allocation, Block, Context, Copying, Driver, DriverError,
 use crate::ucs::{Result, Status};
 use crate::uct::base::copy::copy;
 use crate::uct::base::memory_copier::{
-    CopyCost, DeviceBlock, Direction, HostBuffer, MemoryCopier, MessageLength, PendingCopy, Pinned,
+    CopyCost, DeviceBlock, Direction, HostBuffer, MemoryCopier, MessageLength, PINNED_FROM,
+    PendingCopy, Pinned,
 };
 use crate::{ucs_debug, ucs_error};
 use std::sync::Arc;
@@ -20,9 +21,6 @@ const AT_ONCE: Way = 0;
 const POSTED: Way = 1;
 const TO_HOST: Way = 2;
 const TO_DEVICE: Way = 3;
-
-/// Longer copies begin in pinned memory, or are long enough for the driver to stage them.
-const SHORT_COPY: usize = 16 << 10;
 
 /// The driver with the streams of a memory domain.
 pub struct Copier {
@@ -99,7 +97,7 @@ impl Copier {
         range: Range,
         to: &Allocation,
     ) -> core::result::Result<Option<HostBuffer>, DriverError> {
-        if range.length > SHORT_COPY || self.driver.allocation_of(range.from.addr())?.is_some() {
+        if range.length > PINNED_FROM || self.driver.allocation_of(range.from.addr())?.is_some() {
             return Ok(None);
         }
         let Ok(mut buffer) = self.buffers.take(to, MessageLength::Short) else {

@@ -12,8 +12,8 @@ use crate::c::ucs_memory_type_t;
 use crate::ucs::{Result, Status};
 use crate::uct::base::copy::Room;
 use crate::uct::base::memory_copier::{
-    CopyCost, Direction, HostBuffer, KeptBytes, KeptRoom, MemoryCopier, MessageLength, PendingCopy,
-    STAGING_BUFFER,
+    CopyCost, Direction, HostBuffer, KeptBytes, KeptRoom, MemoryCopier, MessageLength, PINNED_FROM,
+    PendingCopy, STAGING_BUFFER,
 };
 use core::cell::RefCell;
 use core::ops::Range;
@@ -24,9 +24,6 @@ use writer::Writer;
 /// Bytes of the longest window: so much host memory a message takes a few times, however long it is. Longer copies are hardly
 /// faster a byte.
 const WINDOW: usize = 512 << 10;
-
-/// Bytes from which on copies from and to pinned memory are faster.
-const PINNED_FROM: usize = 16 << 10;
 
 /// What of a window may be left over, and stands in front of the next one: a part of a fragment.
 const REST: usize = STAGING_BUFFER - WINDOW;
