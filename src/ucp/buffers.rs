@@ -5,7 +5,7 @@
 //! when it is dropped, also after its worker.
 
 use crate::ucs::{Result, Status};
-use crate::uct::base::copy::{copy, copy_home};
+use crate::uct::base::copy::copy;
 use core::cell::{Cell, RefCell};
 use core::mem::MaybeUninit;
 use core::ops::RangeInclusive;
@@ -181,7 +181,7 @@ impl Buffers {
         };
         debug_assert!(len <= at.len());
         // SAFETY: a buffer is as long as its class says, which `bytes` fits.
-        unsafe { copy_home(bytes.as_ptr(), at.as_mut_ptr(), bytes.len()) };
+        unsafe { copy(bytes.as_ptr(), at.as_mut_ptr(), bytes.len()) };
         if BEHIND > 0 {
             at[bytes.len()..len].copy_from_slice(behind);
         }

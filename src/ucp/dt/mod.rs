@@ -4,7 +4,7 @@ pub mod generic;
 
 use crate::c::*;
 use crate::ucs::{Result, Status};
-use crate::uct::base::copy::{Payload, Room, copy, copy_home};
+use crate::uct::base::copy::{Payload, Room, copy};
 use crate::uct::base::memory_copier::{KeptBytes, KeptRoom, MemoryCopier, PendingCopy};
 use crate::uct::base::staged::{Block, Staged};
 use core::cell::Cell;
@@ -345,14 +345,14 @@ impl Data {
         match self {
             // SAFETY: inside the user's buffer, as checked.
             Data::Contig { ptr, .. } => unsafe {
-                copy_home(src, ptr.wrapping_add(offset), len);
+                copy(src, ptr.wrapping_add(offset), len);
                 Ok(())
             },
             Data::Iov { .. } => {
                 let mut done = 0;
                 self.each_block(offset, len, |p, n| {
                     // SAFETY: a part of the user's buffer; the parts add up to `len`.
-                    unsafe { copy_home(src.wrapping_add(done), p, n) };
+                    unsafe { copy(src.wrapping_add(done), p, n) };
                     done += n;
                 });
                 Ok(())
@@ -367,7 +367,7 @@ impl Data {
         match self {
             Data::Contig { ptr, len } if bytes.len() <= *len => {
                 // SAFETY: inside the user's buffer, as checked.
-                unsafe { copy_home(bytes.as_ptr(), *ptr, bytes.len()) };
+                unsafe { copy(bytes.as_ptr(), *ptr, bytes.len()) };
                 true
             }
             _ => false,

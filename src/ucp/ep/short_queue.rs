@@ -1,7 +1,7 @@
 //! `ShortQueue`: short stream messages that came before a receive, in one small buffer, each after its length. Message
 //! boundaries matter only to `ucp_stream_recv_data_nb`, which, as upstream's, never returns bytes of two messages.
 
-use crate::uct::base::copy::{SMALL, copy_home, copy_small};
+use crate::uct::base::copy::{SMALL, copy, copy_small};
 use core::cell::Cell;
 use core::ptr::{NonNull, null_mut};
 
@@ -73,7 +73,7 @@ impl ShortQueue {
         }
         let at = self.append(len);
         // SAFETY: as many bytes are there.
-        unsafe { copy_home(message.as_ptr(), at, len) };
+        unsafe { copy(message.as_ptr(), at, len) };
         true
     }
 
@@ -170,7 +170,7 @@ impl ShortQueue {
             let (at, len) = self.front();
             let part = len.min(count - taken);
             // SAFETY: the message has as many, and there is room for them.
-            unsafe { copy_home(at, to.add(taken), part) };
+            unsafe { copy(at, to.add(taken), part) };
             taken += part;
             if part == len {
                 self.pop_front(len);

@@ -5,7 +5,7 @@ use crate::ucp::buffers::{Buffer, Buffers};
 use crate::ucp::request::Req;
 use crate::ucp::rts::Rts;
 use crate::ucs::deque::pop_front_if;
-use crate::uct::base::copy::copy_home;
+use crate::uct::base::copy::copy;
 use core::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
 
@@ -263,7 +263,7 @@ impl Inbox {
             return false;
         }
         // SAFETY: `count` bytes are there, and room for them by the caller's promise.
-        unsafe { copy_home(rest.as_ptr(), to, count) };
+        unsafe { copy(rest.as_ptr(), to, count) };
         if rest.len() == count {
             // Emptied in place: a move by wide loads after narrow stores would stall.
             front.bytes.give_back();

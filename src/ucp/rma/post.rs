@@ -53,7 +53,7 @@ pub fn put_mapped(ep: &Ep, from: Payload<'_>, address: u64, key: &RemoteKey) -> 
         return false;
     };
     count_mapped(ep, Direction::Put, from.len());
-    remote.fill_home(from);
+    remote.fill(from);
     true
 }
 

@@ -16,7 +16,7 @@ use crate::ucp::request::{
 use crate::ucp::unexpected;
 use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
-use crate::uct::base::copy::{Payload, SMALL, copy_home, copy_small};
+use crate::uct::base::copy::{Payload, SMALL, copy, copy_small};
 use crate::uct::base::memory_copier::PendingCopy;
 use crate::wire::header::{Header, StreamHdr};
 use crate::wire::id::{EpId, EpName};
@@ -80,7 +80,7 @@ fn into_oldest<const SHORT: bool>(ep: &Ep, body: &[u8]) -> bool {
     unsafe {
         match SHORT {
             true => copy_small(from, to, count),
-            false => copy_home(from, to, count),
+            false => copy(from, to, count),
         }
     };
     op.received += count;

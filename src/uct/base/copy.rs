@@ -223,14 +223,6 @@ impl<'a> Room<'a> {
         unsafe { copy(from.at, self.at, from.len) };
     }
 
-    /// As `fill`, if it is in this core's cache: see `copy_home`.
-    #[inline(always)]
-    pub fn fill_home(&mut self, from: Payload<'_>) {
-        assert!(from.len <= self.len, "{} bytes into {}", from.len, self.len);
-        // SAFETY: as in `fill`.
-        unsafe { copy_home(from.at, self.at, from.len) };
-    }
-
     /// As `fill`, of at most `SMALL` bytes, without a call.
     #[inline(always)]
     pub fn fill_small(&mut self, from: Payload<'_>) {
@@ -333,47 +325,7 @@ pub unsafe fn copy_short_apart(from: *const u8, to: *mut u8, len: usize) {
     }
 }
 
-/// As `copy`, if `to` is in this core's cache, as a receive buffer mostly is, and memory that is put to again and again: the C
-/// library is faster until the string instruction has amortized its start.
-///
-/// # Safety
-/// As `copy`.
-#[inline]
-pub unsafe fn copy_home(from: *const u8, to: *mut u8, len: usize) {
-    // SAFETY: by the caller's promise.
-    unsafe {
-        if len <= SMALL {
-            copy_small(from, to, len);
-        } else if len <= 2 * SMALL {
-            ends::<u128>(from, to, len);
-        } else if len < LIBRARY_STRING_FROM {
-            core::ptr::copy(from, to, len);
-        } else {
-            copy_home_long(from, to, len);
-        }
-    }
-}
-
-/// As `copy_home`, of `LIBRARY_STRING_FROM` bytes and more.
-#[inline(never)]
-unsafe fn copy_home_long(from: *const u8, to: *mut u8, len: usize) {
-    /// Measured: 4 KiB take 63 ns instead of 116 if the buffers are badly aligned for the string instruction, and the
-    /// same if they are well aligned.
-    const LIBRARY: usize = 16 << 10;
-    // SAFETY: by the caller's promise.
-    unsafe {
-        if is_close_behind(from, to) && is_apart(from, to, len) {
-            copy_in_pieces(from, to, len);
-        } else if len < LIBRARY {
-            core::ptr::copy(from, to, len);
-        } else {
-            copy_long(from, to, len);
-        }
-    }
-}
-
-/// Copies more than a few bytes: by the processor's string instruction where that is faster, which it mostly is into
-/// lines that another core has, else by the C library.
+/// Copies more than a few bytes: by the processor's string instruction where that is faster, else by the C library.
 ///
 /// # Safety
 /// As `copy`.
@@ -420,7 +372,7 @@ fn string_range() -> core::ops::Range<usize> {
     use crate::ucs::config::{AUTO, global, var};
     use once_cell::race::OnceBox;
     /// Measured: from where on the start-up of the instruction pays off, and from where on the C library is faster.
-    const FROM: usize = 1 << 10;
+    const FROM: usize = 16 << 10;
     const TO: usize = 8 << 20;
     static RANGE: OnceBox<(usize, usize)> = OnceBox::new();
     let (from, to) = *RANGE.get_or_init(|| {
@@ -482,9 +434,9 @@ mod tests {
         for len in (0..=SHORT).chain([1023, 1024, 1025, 4000]) {
             let mut out = [0u8; 4200];
             let ways: &[unsafe fn(*const u8, *mut u8, usize)] = if len <= SHORT {
-                &[copy, copy_home, copy_short, copy_short_apart]
+                &[copy, copy_short, copy_short_apart]
             } else {
-                &[copy, copy_home]
+                &[copy]
             };
             for way in ways {
                 out.fill(0);
@@ -506,8 +458,7 @@ mod tests {
         let from = source
             .as_ptr()
             .wrapping_add(source.as_ptr().align_offset(64));
-        let ways: [unsafe fn(*const u8, *mut u8, usize); 2] = [copy, copy_home];
-        let mut fastest = |way: unsafe fn(*const u8, *mut u8, usize), behind: usize| {
+        let mut fastest = |behind: usize| {
             let at = from
                 .addr()
                 .wrapping_add(behind)
@@ -517,7 +468,7 @@ mod tests {
             let once = || {
                 let start = std::time::Instant::now();
                 // SAFETY: both are as long.
-                unsafe { way(from, to, LEN) };
+                unsafe { copy(from, to, LEN) };
                 start.elapsed()
             };
             let least = (0..200).map(|_| once()).min();
@@ -525,15 +476,13 @@ mod tests {
             room.fill(0);
             least
         };
-        for way in ways {
-            let usual = fastest(way, 64).map(|least| least * 5);
-            for behind in [1, 8, 16] {
-                let least = fastest(way, behind);
-                assert!(
-                    least < usual,
-                    "{behind} behind: {least:?}, {usual:?} allowed"
-                );
-            }
+        let usual = fastest(64).map(|least| least * 5);
+        for behind in [1, 8, 16] {
+            let least = fastest(behind);
+            assert!(
+                least < usual,
+                "{behind} behind: {least:?}, {usual:?} allowed"
+            );
         }
     }
 

@@ -4,7 +4,7 @@
 
 use crate::c::uct_iov_t;
 use crate::ucs::{Result, Status};
-use crate::uct::base::copy::{copy, copy_home};
+use crate::uct::base::copy::copy;
 
 /// More entries than any list in memory has.
 const MAX_ENTRIES: usize = isize::MAX as usize / size_of::<uct_iov_t>();
@@ -89,7 +89,7 @@ impl<'a> Iov<'a> {
         for (p, n) in self.blocks() {
             let n = n.min(len - done);
             // SAFETY: the block is the user's writable memory, `src` is readable up to `len`.
-            unsafe { copy_home(src.wrapping_add(done), p, n) };
+            unsafe { copy(src.wrapping_add(done), p, n) };
             done += n;
             if done == len {
                 break;

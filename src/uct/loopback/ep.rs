@@ -3,7 +3,7 @@
 use super::iface::{MAX_SHORT_IOV, SelfIface, read_address};
 use crate::ucs::{Result, Status};
 use crate::uct::api::Pack;
-use crate::uct::base::copy::{Payload, copy_home};
+use crate::uct::base::copy::{Payload, copy};
 use crate::uct::base::iface::IfaceBox;
 use crate::uct::base::iov::Iov;
 use crate::uct::base::params::EpParams;
@@ -35,7 +35,7 @@ impl SelfEp {
             // SAFETY: the descriptor has room for the header, any alignment.
             unsafe { at.cast::<u64>().write_unaligned(header) };
             // SAFETY: room and source were checked above.
-            unsafe { copy_home(payload.as_ptr(), at.add(size_of::<u64>()), payload.len()) };
+            unsafe { copy(payload.as_ptr(), at.add(size_of::<u64>()), payload.len()) };
             payload.len() + size_of::<u64>()
         });
         Ok(())

@@ -10,7 +10,7 @@ use crate::ucs::{Failure, Result, Status};
 use crate::uct::api::{
     AtomicOp, AtomicWord, Completion, Iface, OldValue, Pack, Posted, Remote, Unpack,
 };
-use crate::uct::base::copy::{Payload, copy_home};
+use crate::uct::base::copy::{Payload, copy};
 use crate::uct::base::desc::DescPool;
 use crate::uct::base::iface::{EpBox, IfaceBase, IfaceBox};
 use crate::uct::base::iov::Iov;
@@ -151,7 +151,7 @@ impl Iface for SelfIface {
     #[inline]
     fn put_short(_ep: &EpBox<Self>, from: Payload<'_>, remote: Remote) -> Result<()> {
         // SAFETY: both buffers are the user's, in this process; they may overlap.
-        unsafe { copy_home(from.as_ptr(), remote.address() as *mut u8, from.len()) };
+        unsafe { copy(from.as_ptr(), remote.address() as *mut u8, from.len()) };
         Ok(())
     }
 

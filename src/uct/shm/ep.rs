@@ -10,7 +10,7 @@ use crate::c::*;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
 use crate::uct::api::{Pack, Posted, Remote, Unpack, WaitingRequest};
-use crate::uct::base::copy::{Payload, SMALL, copy, copy_home, copy_small};
+use crate::uct::base::copy::{Payload, SMALL, copy, copy_small};
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
 use crate::uct::base::node;
@@ -213,7 +213,7 @@ impl ShmEp {
         ShmEp::usable(ep)?;
         let at = rkey::locate(remote, from.len())?;
         // SAFETY: mapped for so many bytes as located; both may be the same memory of this process.
-        unsafe { copy_home(from.as_ptr(), at, from.len()) };
+        unsafe { copy(from.as_ptr(), at, from.len()) };
         Ok(())
     }
 

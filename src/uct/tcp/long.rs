@@ -10,7 +10,7 @@ use super::rx_state::{Placing, RxBuf};
 use super::wire::{self, Frame, HEADER_LEN};
 use crate::sys::socket::{self, block};
 use crate::uct::base::am;
-use crate::uct::base::copy::copy_home;
+use crate::uct::base::copy::copy;
 use core::ffi::c_void;
 use core::ptr::NonNull;
 use std::io;
@@ -95,7 +95,7 @@ pub fn place_buffered(face: &Face, conn: &Conn, buf: &mut RxBuf) {
             return;
         }
         // SAFETY: the handler has room for so many; nothing else uses the buffer.
-        unsafe { copy_home(bytes.as_ptr(), at.as_ptr(), n) };
+        unsafe { copy(bytes.as_ptr(), at.as_ptr(), n) };
         buf.data.copy_within(buf.start..from, buf.start + n);
         buf.start += n;
         long.placed(conn, buf, n);

@@ -16,7 +16,7 @@ use super::wire::{self, Frame};
 use crate::sys::socket::{self, block};
 use crate::ucs::Status;
 use crate::uct::auth::MAX_RECORD;
-use crate::uct::base::copy::copy_home;
+use crate::uct::base::copy::copy;
 use crate::{ucs_error, ucs_warn};
 use std::io;
 use std::rc::Rc;
@@ -374,7 +374,7 @@ pub fn take_put(face: &Face, conn: &Conn, buf: &mut RxBuf, put: PutIn) {
         .with_range(put.key, put.address, here as u64, |at| {
             // SAFETY: memory of ours that is registered and exported for writing by peers, and stays
             // so during this call; the receive buffer is not registered.
-            unsafe { copy_home(data.as_ptr(), at, here) };
+            unsafe { copy(data.as_ptr(), at, here) };
         });
     match copied {
         Ok(()) => {
