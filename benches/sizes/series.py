@@ -5,6 +5,8 @@ SIZES = tuple(1 << bits for bits in range(23))
 # Seconds of one size, with scale 1; as many messages as fit by the costs below, the same on both sides.
 SIZE_S = 0.012
 LEAST = 10
+# Bytes by which buffers of shared memory have grown to their full length; a rate is told of messages behind those.
+GROWN = 8 << 20
 # Of an operation: microseconds that it takes without bytes, a latency test's and a rate test's, bytes a microsecond, and seconds
 # that starting both sides takes.
 COSTS = {"shared": (0.4, 0.1, 5000, 0.8), "tcp": (14, 2, 1500, 2.6), "self": (0.1, 0.1, 20000, 0.5), "sleeping": (14, 1, 1500, 1.0)}
@@ -38,13 +40,18 @@ class Series:
         each_us = (rate if self.metric == "mr" else latency) + size / speed
         return max(LEAST, int(scale * SIZE_S * 1e6 / each_us))
 
+    def warm_up(self, size, count):
+        """How many messages precede those that count, `count` at most."""
+        growing = GROWN // size if self.costs == "shared" and self.metric == "mr" else 0
+        return max(LEAST, count // 10, min(count, growing))
+
     def batches(self, scale):
         """The two levels of ucx_perftest's batch files."""
         lines = []
         for size in self.sizes:
             count, entries = self.iterations(size, scale), min(size, self.entries)
             layout = f"{size // entries}:{entries}" if entries > 1 else size
-            lines.append(f"{size} -s {layout} -n {count} -w {max(LEAST, count // 10)}\n")
+            lines.append(f"{size} -s {layout} -n {count} -w {self.warm_up(size, count)}\n")
         # An option without a word must not be the last one: getopt would begin the next file inside of it.
         return f"{self.test} {self.words} -t {self.test}\n", "".join(lines)
 
