@@ -1,4 +1,4 @@
-/* What a message or an access of eight bytes executes once everything is warm: no system call, no call of
+/* What a message or an access of eight bytes, or an active message of 512, executes once everything is warm: no system call, no call of
  * the C library's allocator, and in single mode no locked instruction but the one of an atomic. A parent
  * steps through the operations one instruction at a time and looks at each. For tests/instructions it also steps
  * through each side of a rendezvous over tcp.
@@ -24,7 +24,7 @@ int main(void)
 }
 #else
 
-enum { SIZE = 8, WARM = 300, TRACED = 3, AM_ID = 5, WINDOW = 8 };
+enum { SIZE = 8, WARM = 300, TRACED = 3, AM_ID = 5, WINDOW = 8, BLOCK_SIZE = 512 };
 
 /* Operations under test, in the order of the table below. */
 typedef struct {
@@ -183,6 +183,18 @@ static void am(int i)
     }
 }
 
+/* Too long for a slot of shared memory, and to be kept by its handler. */
+static void am_block(int i)
+{
+    static char block[BLOCK_SIZE];
+    unsigned before = arrived;
+
+    finish(ucp_am_send_nbx(ep, AM_ID, NULL, 0, block, sizeof(block), &plain));
+    while (arrived == before) {
+        ucp_worker_progress(to->worker);
+    }
+}
+
 static ucp_ep_h stream_end;
 
 static void stream_expected(int i)
@@ -256,6 +268,7 @@ static const scenario_t scenarios[] = {
     {"tag, lists, expected", list_expected, 0, NULL, NULL},
     {"tag, lists, unexpected", list_unexpected, 0, NULL, NULL},
     {"active message", am, 0, NULL, NULL},
+    {"active message of 512 bytes", am_block, 0, NULL, NULL},
     {"stream, expected", stream_expected, 0, NULL, NULL},
     {"stream, unexpected", stream_unexpected, 0, NULL, NULL},
     {"stream, lent", stream_lent, 0, NULL, NULL},

@@ -244,7 +244,7 @@ unsafe fn keeping_am(arg: *mut c_void, message: &[u8], keep: Keep) {
     worker.counters.received_long.add(1);
     let taken = match keep {
         Keep::No => am::recv::on_passing(worker, message),
-        _ => am::recv::on_message(worker, message, keep),
+        _ => am::recv::on_message(worker, message, keep).map(drop),
     };
     if taken.is_none() {
         malformed(AmId::Am, message.len());

@@ -25,6 +25,9 @@ type NewHandler = unsafe extern "C" fn(
 type OldHandler =
     unsafe extern "C" fn(*mut c_void, *mut c_void, usize, ucp_ep_h, u32) -> ucs_status_t;
 
+/// A function of the new kind with its argument.
+type PlainHandler = (NewHandler, *mut c_void);
+
 /// The user's function, of the old kind or the new.
 #[derive(Clone, Copy)]
 pub enum Function {
@@ -87,18 +90,18 @@ impl AmState {
         self.handlers.borrow().iter().any(Option::is_some)
     }
 
-    /// The handler for a message whose `AmHdr` is this word and contains only the id, if the handler needs no
-    /// persistent data.
+    /// The handler for a message whose `AmHdr` is this word and contains only the id. One that needs persistent data only if
+    /// the data can be kept.
     #[inline(always)]
-    fn plain_handler(&self, word: u64) -> Option<(NewHandler, *mut c_void)> {
+    fn plain_handler(&self, word: u64, can_keep: bool) -> Option<PlainHandler> {
         let id = AmHdr::plain_id(word)?;
         let handlers = self.handlers.borrow();
         match handlers.get(usize::from(id))? {
             Some(AmHandler {
                 function: Function::New(function),
                 arg,
-                persistent: false,
-            }) => Some((*function, *arg)),
+                persistent,
+            }) if can_keep || !persistent => Some((*function, *arg)),
             _ => None,
         }
     }

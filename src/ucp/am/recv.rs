@@ -1,7 +1,7 @@
 //! Receiving active messages: calling the handlers, and fetching rendezvous data.
 
 use super::kept::{Buffer, CurrentData, InPlace, Kept, TakenData, is_aligned};
-use super::{AmHandler, Function, NewHandler};
+use super::{AmHandler, Function, PlainHandler};
 use crate::c::*;
 use crate::ucp::dt::Data;
 use crate::ucp::op::{Arriving, DataRecvOp, Op};
@@ -53,47 +53,68 @@ pub fn split(message: &[u8]) -> Option<(&[u8], &[u8])> {
     message.split_at_checked(message.len() - r.rest().len())
 }
 
-/// A whole message; `keep` is what the transport can do for a handler that keeps its data.
-pub fn on_message(worker: &Core, message: &[u8], keep: Keep) -> Option<()> {
-    let mut r = Reader::new(message);
-    let head = Head::decode(&mut r)?;
-    dispatch(worker, &head, (message, r.rest()), keep);
-    Some(())
+/// A whole message; `keep` is what the transport can do for a handler that keeps its data. Returns whether it is kept in place.
+#[inline(always)]
+pub fn on_message(worker: &Core, message: &[u8], keep: Keep) -> Option<bool> {
+    if let Keep::InPlace = keep
+        && let Some((handler, body)) = split_plain(worker, message, true)
+    {
+        let is_kept = is_kept(worker, body, |flag| call_plain(handler, body.into(), flag));
+        return Some(is_kept && keep_in_place(worker, message, body));
+    }
+    on_message_with_header(worker, message, keep)
 }
 
-/// The same of a message in its transport's descriptor. Returns whether a handler keeps that.
-pub fn on_message_in_descriptor(worker: &Core, message: &[u8]) -> Option<bool> {
+/// As `on_message`, of any form.
+#[inline(never)]
+fn on_message_with_header(worker: &Core, message: &[u8], keep: Keep) -> Option<bool> {
     let mut r = Reader::new(message);
     let head = Head::decode(&mut r)?;
+    Some(dispatch(worker, &head, (message, r.rest()), keep))
+}
+
+/// As `on_message`, of a message in its transport's descriptor.
+pub fn on_message_in_descriptor(worker: &Core, message: &[u8]) -> Option<bool> {
     let keep = match worker.am().kept.may_keep_descriptor() {
         true => Keep::InPlace,
         false => Keep::Copy,
     };
-    Some(dispatch(worker, &head, (message, r.rest()), keep))
+    on_message(worker, message, keep)
 }
 
 /// As `on_message`, of a message that no handler keeps.
 pub fn on_passing(worker: &Core, message: &[u8]) -> Option<()> {
-    if let Some((word, body)) = message.split_first_chunk()
-        && let Some(handler) = worker.am().plain_handler(u64::from_le_bytes(*word))
-        && is_aligned(body.as_ptr(), worker.params.am_alignment)
-    {
-        call_plain(handler, body.into());
+    if let Some((handler, body)) = split_plain(worker, message, false) {
+        call_plain(handler, body.into(), 0);
         return Some(());
     }
-    on_message(worker, message, Keep::No)
+    on_message_with_header(worker, message, Keep::No).map(drop)
 }
 
-/// Calls a handler with the data of a message that has no header of the user's and cannot be replied to.
+/// The handler and the data of a message that has no header of the user's and cannot be replied to, if the handler takes
+/// the data where they are.
 #[inline(always)]
-fn call_plain((function, arg): (NewHandler, *mut c_void), body: Payload<'_>) {
+fn split_plain<'a>(
+    worker: &Core,
+    message: &'a [u8],
+    can_keep: bool,
+) -> Option<(PlainHandler, &'a [u8])> {
+    let (word, body) = message.split_first_chunk()?;
+    let word = u64::from_le_bytes(*word);
+    let handler = worker.am().plain_handler(word, can_keep)?;
+    is_aligned(body.as_ptr(), worker.params.am_alignment).then_some((handler, body))
+}
+
+/// Calls a handler with the data of such a message. `flag` is that for the kind of data.
+#[inline(always)]
+fn call_plain((function, arg): PlainHandler, body: Payload<'_>, flag: u32) -> ucs_status_t {
     let param = ucp_am_recv_param_t {
-        recv_attr: 0,
+        recv_attr: u64::from(flag),
         reply_ep: core::ptr::null_mut(),
     };
     let data = body.as_ptr().cast_mut().cast();
     // SAFETY: the user's function with its argument; the data are readable until it returns.
-    unsafe { function(arg, core::ptr::null(), 0, data, body.len(), &param) };
+    unsafe { function(arg, core::ptr::null(), 0, data, body.len(), &param) }
 }
 
 /// A whole message of another format, by its parts; `reply` is the remote endpoint that may be replied to.
@@ -145,8 +166,8 @@ pub unsafe fn on_short(worker: &Core, word: u64, rest: Payload<'_>) -> Option<()
     unsafe { copy_small(rest.as_ptr(), data, len) };
     // SAFETY: so many bytes were written.
     let rest = unsafe { Payload::new(data, len) };
-    if let Some(handler) = worker.am().plain_handler(word) {
-        call_plain(handler, rest);
+    if let Some(handler) = worker.am().plain_handler(word, false) {
+        call_plain(handler, rest, 0);
         return Some(());
     }
     on_short_slow(worker, word, rest)
@@ -158,7 +179,7 @@ fn on_short_slow(worker: &Core, word: u64, rest: Payload<'_>) -> Option<()> {
     let (head, body) = message.split_at_mut(AmHdr::LEN);
     head.copy_from_slice(&word.to_le_bytes());
     body.get_mut(..rest.len())?.copy_from_slice(rest.bytes());
-    on_message(worker, message.get(..AmHdr::LEN + rest.len())?, Keep::No)
+    on_message_with_header(worker, message.get(..AmHdr::LEN + rest.len())?, Keep::No).map(drop)
 }
 
 /// The first fragment of a message. Returns the reassembly.
@@ -256,7 +277,9 @@ fn deliver(
     reply_ep: ucp_ep_h,
     data: Buffer,
 ) -> Option<Buffer> {
-    if !is_kept(worker, handler, head, reply_ep, data.bytes()) {
+    let bytes = data.bytes();
+    let call = |flag| handler.call(head, bytes.as_ptr(), bytes.len(), reply_ep, flag);
+    if !is_kept(worker, bytes, call) {
         return Some(data);
     }
     worker.am().kept.keep(Kept::Data(data));
@@ -271,9 +294,13 @@ fn deliver_in_place(
     reply_ep: ucp_ep_h,
     (message, body): (&[u8], &[u8]),
 ) -> bool {
-    if !is_kept(worker, handler, head, reply_ep, body) {
-        return false;
-    }
+    let call = |flag| handler.call(head, body.as_ptr(), body.len(), reply_ep, flag);
+    is_kept(worker, body, call) && keep_in_place(worker, message, body)
+}
+
+/// A handler keeps the data of a message, which stays where its transport has it. Returns whether it does.
+#[inline(never)]
+fn keep_in_place(worker: &Core, message: &[u8], body: &[u8]) -> bool {
     let Some(iface) = worker.keep_message(message) else {
         ucs_error!("an active message cannot be kept: its interface is closed");
         return false;
@@ -287,19 +314,13 @@ fn deliver_in_place(
     true
 }
 
-/// Calls a handler with data that it may keep. Returns whether it does.
-fn is_kept(
-    worker: &Core,
-    handler: &AmHandler,
-    head: &Head<'_>,
-    reply_ep: ucp_ep_h,
-    data: &[u8],
-) -> bool {
+/// Calls a handler, by `call` with the flag for the kind of data, with data that it may keep. Returns whether it does.
+#[inline(always)]
+fn is_kept(worker: &Core, data: &[u8], call: impl FnOnce(u32) -> ucs_status_t) -> bool {
     let (ptr, len) = (data.as_ptr(), data.len());
     let what = CurrentData::Bytes { ptr, len };
-    let (status, left) = worker.am().kept.during(ptr.addr(), what, || {
-        handler.call(head, ptr, len, reply_ep, UCP_AM_RECV_ATTR_FLAG_DATA)
-    });
+    let call = || call(UCP_AM_RECV_ATTR_FLAG_DATA);
+    let (status, left) = worker.am().kept.during(ptr.addr(), what, call);
     status == UCS_INPROGRESS && left.is_some()
 }
 
