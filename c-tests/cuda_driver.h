@@ -51,6 +51,9 @@ int cuMemAllocFromPoolAsync(CUdeviceptr *address, size_t size, CUmemoryPool pool
 /* Of the stand-in alone: how often a function of the driver was called; any, where it is NULL. */
 long fake_cuda_calls(const char *function);
 
+/* As well: a function fails once in this process, in the so manyth call of a library from now on. */
+void fake_cuda_fail(const char *function, long number);
+
 /* Whether this is the stand-in; 0 where tests/gpu counts the calls of NVIDIA's driver. */
 int fake_cuda_is_stand_in(void);
 

@@ -147,6 +147,15 @@ static int is_given(place_t place, size_t offset, size_t length)
     }
 }
 
+/* Whether a message is copied to memory of the device that the other process opens, and from there: where that opens neither end,
+ * or is not given its own to be written. */
+static int goes_by_parts(place_t from, place_t to, size_t offset, size_t length)
+{
+    int is_put = writes && !handles_errors && is_of_device(to);
+
+    return reads && from != HOST && to != HOST && length >= 16384 && !is_given(from, offset, length) && !is_put;
+}
+
 /* Both processes draw the same. */
 static void draw(char *into, size_t length, unsigned seed)
 {
@@ -256,6 +265,7 @@ static void message(way_t way, place_t from, place_t to, size_t offset, size_t l
 {
     /* The bytes of a stream are fetched before their place is known. */
     int getting = reads && way != STREAM && is_given(from, offset, length);
+    int parts = way != STREAM && goes_by_parts(from, to, offset, length);
     /* The word that is read behind what may be taken back. */
     int word = getting && handles_errors && epoch_on_device;
     /* What may be taken back is not written by a peer. */
@@ -273,8 +283,8 @@ static void message(way_t way, place_t from, place_t to, size_t offset, size_t l
         meet();
         receive(way, memory[to] + offset, length);
         meet();
-        if (getting || putting) {
-            made(before, getting + word, putting, what);
+        if (getting || putting || parts) {
+            made(before, getting + word + parts, putting + parts, what);
         }
         holds(to, offset, expected, length, what);
     } else {
@@ -283,8 +293,8 @@ static void message(way_t way, place_t from, place_t to, size_t offset, size_t l
         meet();
         transmit(way, memory[from] + offset, length);
         meet();
-        if (getting || putting) {
-            made(before, putting, getting + word, what);
+        if (getting || putting || parts) {
+            made(before, putting + parts, getting + word + parts, what);
         }
     }
 }
@@ -747,7 +757,7 @@ int main(int argc, char **argv)
     reads = !scheme || strcmp(scheme, "put_zcopy");
     /* Where processes share no memory, a device reads whether a message was taken back. */
     epoch_on_device = getenv("UCX_TLS") && strstr(getenv("UCX_TLS"), "tcp");
-    writes = !scheme || !reads;
+    writes = !scheme || !strcmp(scheme, "auto") || !reads;
     direct = argc > 1 && !strcmp(argv[1], "ipc");
     kinds = argc > 2;
     CHECK(!kinds || !strcmp(argv[2], "kinds") || !strcmp(argv[2], "files"));

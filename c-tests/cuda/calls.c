@@ -3,7 +3,7 @@
  * whether something has ended are left out: how many there are is chance. Prints both in hundredths of a message, for
  * the sender and the receiver; with FAKE_CUDA=log=FILE the log has a line where the messages begin and where they end.
  *
- *   calls FROM TO LENGTH COUNT [stream|put|get]       FROM, TO: host or device
+ *   calls FROM TO LENGTH COUNT [stream|put|get]       FROM, TO: host, device or managed
  *
  * A put is from the sender's memory FROM to memory of the host, which the receiver has mapped; a get from such memory to TO.
  *
@@ -51,6 +51,8 @@ typedef struct {
     long slow[SLOW], quick[QUICK];
     /* On the stand-in: copies to a device from memory of the host that is not pinned. */
     long unpinned;
+    /* And those between managed memory and the host's. */
+    long moving;
 } counts_t;
 
 static counts_t counted(void)
@@ -65,6 +67,7 @@ static counts_t counted(void)
         counts.quick[i] = fake_cuda_calls(quick[i]);
     }
     counts.unpinned = fake_cuda_calls("unpinned");
+    counts.moving = fake_cuda_calls("moving");
     return counts;
 }
 
@@ -82,6 +85,7 @@ static void report(const char *who, const counts_t *before, const counts_t *afte
         }
     }
     fprintf(stderr, "# %s: unpinned copies %.2f\n", who, (double)(after->unpinned - before->unpinned) / count);
+    fprintf(stderr, "# %s: copies that move pages %.2f\n", who, (double)(after->moving - before->moving) / count);
     printf("%s slow %ld all %ld\n", who, all_slow * 100 / count, all * 100 / count);
 }
 
@@ -162,6 +166,20 @@ static void messages(char *buffer, size_t length, ucs_memory_type_t type, long c
     side_meet(&side, &pair);
 }
 
+static char *memory_of(const char *name, size_t length, ucs_memory_type_t *type)
+{
+    if (!strcmp(name, "device")) {
+        *type = UCS_MEMORY_TYPE_CUDA;
+        return at(device_memory(length));
+    }
+    if (!strcmp(name, "managed")) {
+        *type = UCS_MEMORY_TYPE_CUDA_MANAGED;
+        return at(managed_memory(length));
+    }
+    *type = UCS_MEMORY_TYPE_HOST;
+    return calloc(1, length);
+}
+
 int main(int argc, char **argv)
 {
     char theirs[ADDRESS_ROOM], *buffer;
@@ -177,8 +195,7 @@ int main(int argc, char **argv)
     alarm(100);
     pair = pair_start();
     use_device(0);
-    type = strcmp(argv[pair_is_child(&pair) ? 2 : 1], "device") ? UCS_MEMORY_TYPE_HOST : UCS_MEMORY_TYPE_CUDA;
-    buffer = type == UCS_MEMORY_TYPE_HOST ? calloc(1, length) : at(device_memory(length));
+    buffer = memory_of(argv[pair_is_child(&pair) ? 2 : 1], length, &type);
     CHECK(buffer != NULL);
     side_open(&side, UCP_FEATURE_TAG | UCP_FEATURE_STREAM | UCP_FEATURE_RMA, UCS_THREAD_MODE_SINGLE);
     side_swap_addresses(&side, &pair, theirs);

@@ -1,6 +1,7 @@
 /* Processes are killed while memory of devices is open between them, one after the other: first those that read memory of
  * this one and have it open, some in the midst of a copy, then those whose memory this one has open. Each time this process hears
- * of it, its requests end, its memory can be freed, and the next process is served. Nothing stays open in it. Run by tests/cuda. */
+ * of it, its requests end, its memory can be freed, and the next process is served. Nothing stays open in it. Arguments: "staged"
+ * where there is no cuda_ipc; "managed" memory goes by memory of the device that is open between them. Run by tests/cuda. */
 #include "../cuda_driver.h"
 #include "../peers.h"
 #include <poll.h>
@@ -13,6 +14,8 @@ enum { LENGTH = LONGEST_BYTES, ROUNDS = 6 };
 
 /* Without cuda_ipc nothing is open between processes, but copies are under way. */
 static int staged;
+/* Messages go part by part by memory that is. */
+static int managed;
 static pair_t pairs[2 * ROUNDS], pair;
 static side_t side;
 static ucp_ep_h ep;
@@ -76,10 +79,15 @@ static ucs_status_ptr_t transmit(int tag)
     return ucp_tag_send_nbx(ep, memory, LENGTH, tag, &none);
 }
 
+static char *allocate(void)
+{
+    return at(managed ? managed_memory(LENGTH) : device_memory(LENGTH));
+}
+
 static void open_side(void)
 {
     use_device(0);
-    memory = at(device_memory(LENGTH));
+    memory = allocate();
     side_open(&side, UCP_FEATURE_TAG, UCS_THREAD_MODE_SINGLE);
 }
 
@@ -106,7 +114,7 @@ static void victim(int round)
         CHECK_OK(ended(receive(1)));
         holds(round);
         /* It stays open here. */
-        CHECK(staged || fake_cuda_calls("cuIpcOpenMemHandle_v2") > 0);
+        CHECK((staged && !managed) || fake_cuda_calls("cuIpcOpenMemHandle_v2") > 0);
         before = fake_cuda_calls("cuMemcpyAsync");
         if (round % 2) {
             request = receive(2);
@@ -159,7 +167,7 @@ static void survive(int round)
     long copies;
 
     pair = pairs[round];
-    memory = at(device_memory(LENGTH));
+    memory = allocate();
     pair_send(&pair, &go, 1);
     side_swap_addresses(&side, &pair, theirs);
     connect_to(theirs);
@@ -210,7 +218,8 @@ int main(int argc, char **argv)
 {
     int round;
 
-    staged = argc > 1 && !strcmp(argv[1], "staged");
+    managed = argc > 1 && !strcmp(argv[1], "managed");
+    staged = managed || (argc > 1 && !strcmp(argv[1], "staged"));
     alarm(100);
     for (round = 0; round < 2 * ROUNDS; ++round) {
         pairs[round] = pair_start();

@@ -49,7 +49,7 @@ use super::counters::Sent;
 use super::op::Op;
 use super::request::Req;
 use super::rkey::KeyCache;
-use super::staging::{PartTurns, Staging};
+use super::staging::{Area, PartTurns, Staging};
 use super::worker_core::{Core, MAX_HEADERS, WorkerRef};
 use crate::c::*;
 use crate::ucs::{Result, Status};
@@ -267,9 +267,11 @@ pub struct Ep {
     pub staging: Staging,
     /// The same for messages to memory of devices.
     pub receive_staging: Staging,
+    /// Memory of a device that devices of the peer read, once it was needed; `None` inside where there is none.
+    pub device_area: OnceCell<Option<Rc<Area>>>,
     /// The request whose staged fragments were sent last.
     pub staged_send: Cell<RequestId>,
-    /// Of messages whose data go by parts of `staging`.
+    /// Of messages whose data go by parts of `staging` or `device_area`.
     pub part_turns: PartTurns,
     /// Requests that wait for a reply of the peer.
     pub outstanding: Outstanding,
@@ -341,6 +343,7 @@ impl Ep {
             in_place: Cell::new(0),
             staging: Staging::for_sends(),
             receive_staging: Staging::for_receives(),
+            device_area: OnceCell::new(),
             staged_send: Cell::default(),
             part_turns: PartTurns::default(),
             outstanding: Outstanding::default(),

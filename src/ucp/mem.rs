@@ -17,10 +17,10 @@ use crate::ucs::mpool::{Pool, PoolBox, Pooled};
 use crate::ucs::sync::{AtomicU64, word64};
 use crate::ucs::{Result, Status};
 use crate::uct::base::config::ALLOC_METHODS;
-use crate::uct::base::copy::{Payload, Room};
+use crate::uct::base::copy::Room;
 use crate::uct::base::md::MdHandle;
 use crate::uct::base::mem::{self, Block, Request};
-use crate::uct::base::memory_copier::{KeptBytes, KeptRoom};
+use crate::uct::base::memory_copier::{DeviceBlock, KeptBytes, KeptRoom};
 use crate::uct::internal::MEM_ONE_TRANSFER;
 use crate::wire::rkey::{EXPORTED, MdKey, MdKeyList, MdKeys, READ, Rkey, WRITE};
 use crate::{ucs_debug, ucs_error};
@@ -734,21 +734,81 @@ impl WindowPart {
         let window = Rc::clone(window);
         Some(WindowPart { window, range })
     }
+
+    fn place(&self) -> (*mut u8, usize) {
+        let none = (core::ptr::null_mut(), 0);
+        let room = self.window.part(self.range.clone());
+        room.map_or(none, |room| (room.as_mut_ptr(), room.len()))
+    }
 }
 
 // SAFETY: the memory of a window is allocated once, and stays until the window is closed. The caller has these bytes to himself.
 unsafe impl KeptRoom for WindowPart {
-    fn room(&self) -> Room<'_> {
-        let none: &mut [u8] = &mut [];
-        let room = self.window.part(self.range.clone());
-        room.unwrap_or_else(|| none.into())
+    fn room(&self) -> (*mut u8, usize) {
+        self.place()
     }
 }
 
 // SAFETY: as above.
 unsafe impl KeptBytes for WindowPart {
-    fn bytes(&self) -> Payload<'_> {
-        self.room().into_payload()
+    fn bytes(&self) -> (*const u8, usize) {
+        let (at, length) = self.place();
+        (at, length)
+    }
+}
+
+/// Memory of a device that the library allocates, and that devices of peers may read while this lives.
+pub struct DeviceWindow {
+    /// Closed before the memory goes.
+    window: Window,
+    memory: Box<dyn DeviceBlock>,
+}
+
+impl DeviceWindow {
+    /// So many bytes of a type on the device of `near`, with a key by this domain.
+    pub fn new(
+        context: &Context,
+        domain: usize,
+        length: usize,
+        (near, kind): (*mut u8, ucs_memory_type_t),
+    ) -> Result<DeviceWindow> {
+        let copier = context.device_memory.copier(kind);
+        let memory = copier.ok_or(Status::UNSUPPORTED)?.allocate(length, near)?;
+        let at = core::ptr::with_exposed_provenance_mut(memory.address());
+        let prot = UCP_MEM_MAP_PROT_REMOTE_READ;
+        let window = Window::of(context, &[domain], (at, length), kind, prot)?;
+        Ok(DeviceWindow { window, memory })
+    }
+
+    pub fn key(&self) -> &[u8] {
+        &self.window.key
+    }
+
+    pub fn memory(&self) -> &dyn DeviceBlock {
+        &*self.memory
+    }
+}
+
+/// Some bytes of such memory for copies, which stays as long as this.
+pub struct DeviceWindowPart {
+    window: Rc<DeviceWindow>,
+    range: Range<usize>,
+}
+
+impl DeviceWindowPart {
+    /// `None` where the window has them not.
+    pub fn of(window: &Rc<DeviceWindow>, range: Range<usize>) -> Option<DeviceWindowPart> {
+        let is_inside = range.start <= range.end && range.end <= window.memory.length();
+        let window = Rc::clone(window);
+        is_inside.then_some(DeviceWindowPart { window, range })
+    }
+}
+
+// SAFETY: the memory is allocated once, and stays until the window is closed. The caller has these bytes to himself.
+unsafe impl KeptRoom for DeviceWindowPart {
+    fn room(&self) -> (*mut u8, usize) {
+        let at = self.window.memory.address() + self.range.start;
+        (core::ptr::with_exposed_provenance_mut(at), self.range.len())
     }
 }
 

@@ -223,18 +223,24 @@ impl MappedBytes {
     }
 }
 
+impl MappedBytes {
+    pub fn payload(&self) -> Payload<'_> {
+        // SAFETY: so many bytes are mapped there as long as this lives.
+        unsafe { Payload::new(self.at, self.length) }
+    }
+}
+
 // SAFETY: the memory is mapped there until the mapping is dropped.
 unsafe impl KeptBytes for MappedBytes {
-    fn bytes(&self) -> Payload<'_> {
-        self.room().into_payload()
+    fn bytes(&self) -> (*const u8, usize) {
+        (self.at, self.length)
     }
 }
 
 // SAFETY: as above.
 unsafe impl KeptRoom for MappedBytes {
-    fn room(&self) -> Room<'_> {
-        // SAFETY: mapped, so many bytes; for writing where the key permits that, else nobody writes.
-        unsafe { Room::new(self.at, self.length) }
+    fn room(&self) -> (*mut u8, usize) {
+        (self.at, self.length)
     }
 }
 

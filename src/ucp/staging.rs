@@ -1,15 +1,19 @@
 //! Memory of an endpoint that its peer maps, for messages from memory that processors cannot access: a device copies a
 //! message there, and the peer copies it from there, to memory of a device of its own without a processor. And such memory for
-//! messages to a device, which the peer copies there, or puts by a transport.
+//! messages to a device, which the peer copies there, or puts by a transport. And memory of a device that devices of the peer
+//! read, for messages from memory that the driver does not open to other processes.
 #![forbid(unsafe_code)]
 
 use super::context::Context;
-use super::mem::{Window, WindowPart};
+use super::dt::Data;
+use super::mem::{DeviceWindow, DeviceWindowPart, Window, WindowPart};
 use super::rkey::RemoteKey;
-use crate::c::{UCP_MEM_MAP_PROT_REMOTE_READ, UCP_MEM_MAP_PROT_REMOTE_WRITE};
+use crate::c::{UCP_MEM_MAP_PROT_REMOTE_READ, UCP_MEM_MAP_PROT_REMOTE_WRITE, ucs_memory_type_t};
 use crate::ucs::Result;
 use crate::uct::base::memory_copier::{PINNED_FROM, PendingCopy};
+use crate::uct::internal::DeviceMapping;
 use crate::wire::id::RequestId;
+use crate::wire::rkey::{PARTS, Rkey};
 use core::cell::{Cell, RefCell};
 use core::iter;
 use core::ops::Range;
@@ -29,7 +33,12 @@ pub const SHORTEST: usize = PINNED_FROM;
 /// Of longer messages the transport sends what has been copied while the device copies the rest.
 pub const LONGEST: usize = 1 << 20;
 /// Longer ones that the peer copies take parts of so many bytes, in turns.
-pub const PART: usize = 512 << 10;
+const PART: usize = 512 << 10;
+
+/// Bytes of an area in memory of a device, of which an endpoint has one.
+const AREA_ON_DEVICE: usize = 16 << 20;
+/// The parts there: devices copy so fast among each other that the driver's calls for a part take longer than a short one.
+const PART_ON_DEVICE: usize = 2 << 20;
 
 /// The areas of an endpoint for one direction, made when they are needed.
 pub struct Staging {
@@ -42,10 +51,17 @@ pub struct Staging {
 
 /// Memory that the peer maps as a whole.
 pub struct Area {
-    window: Rc<Window>,
+    memory: Memory,
     key: Arc<[u8]>,
     /// In order; no two touch.
     free: RefCell<Vec<Range<usize>>>,
+    /// Its memory cannot be copied to any more, as when its context is gone.
+    is_lost: Cell<bool>,
+}
+
+enum Memory {
+    Host(Rc<Window>),
+    Device(Rc<DeviceWindow>),
 }
 
 /// A part of an area, given back when it is dropped.
@@ -124,11 +140,58 @@ impl Staging {
 impl Area {
     fn open(context: &Context, prot: u32, writer: Option<usize>) -> Option<Area> {
         let window = Window::for_copies(context, AREA, prot, writer).ok()?;
-        Some(Area {
-            key: window.key.as_slice().into(),
-            window: Rc::new(window),
-            free: RefCell::new(iter::once(0..AREA).collect()),
-        })
+        let key = window.key.as_slice().into();
+        Some(Area::of(Memory::Host(Rc::new(window)), key, AREA))
+    }
+
+    /// Memory on the device of `near`, of a type that the domain opens to other processes. `None` where there is none.
+    pub fn on_device(
+        context: &Context,
+        domain: usize,
+        near: (*mut u8, ucs_memory_type_t),
+    ) -> Option<Area> {
+        let window = DeviceWindow::new(context, domain, AREA_ON_DEVICE, near).ok()?;
+        let (info, keys) = Rkey::unpack(window.key()).ok()?;
+        let info = Rkey {
+            mem_type: PARTS,
+            ..info
+        };
+        let key = info.pack(keys).as_slice().into();
+        Some(Area::of(
+            Memory::Device(Rc::new(window)),
+            key,
+            AREA_ON_DEVICE,
+        ))
+    }
+
+    fn of(memory: Memory, key: Arc<[u8]>, length: usize) -> Area {
+        Area {
+            memory,
+            key,
+            free: RefCell::new(iter::once(0..length).collect()),
+            is_lost: Cell::new(false),
+        }
+    }
+
+    /// Whether messages may still go by it.
+    pub fn is_usable(&self) -> bool {
+        !self.is_lost.get()
+    }
+
+    /// A device did not begin to copy there. Whether messages go another way from now on: the data may be as well as before where
+    /// memory of a device is not.
+    pub fn gives_up(&self) -> bool {
+        let is_of_device = matches!(self.memory, Memory::Device(_));
+        self.is_lost.set(is_of_device);
+        is_of_device
+    }
+
+    /// Bytes of a part of a long message.
+    pub fn part_length(&self) -> usize {
+        match self.memory {
+            Memory::Host(_) => PART,
+            Memory::Device(_) => PART_ON_DEVICE,
+        }
     }
 
     /// The key by which the peer maps it.
@@ -173,7 +236,11 @@ fn put(free: &mut Vec<Range<usize>>, mut range: Range<usize>) {
 impl Part {
     /// Its address for the peer.
     pub fn address(&self) -> u64 {
-        self.area.window.address() as u64 + self.range.start as u64
+        let area = match &self.area.memory {
+            Memory::Host(window) => window.address().addr(),
+            Memory::Device(window) => window.memory().address(),
+        };
+        (area + self.range.start) as u64
     }
 
     /// The key of the area, of which the peer maps all.
@@ -185,9 +252,23 @@ impl Part {
         self.range.len()
     }
 
-    /// Its memory, for the copy of the message, which ends before this is dropped.
+    /// Its memory, for the copy of the message, which ends before this is dropped. `None` where that is a device's.
     pub fn memory(&self) -> Option<WindowPart> {
-        WindowPart::of(&self.area.window, self.range.clone())
+        match &self.area.memory {
+            Memory::Host(window) => WindowPart::of(window, self.range.clone()),
+            Memory::Device(_) => None,
+        }
+    }
+
+    /// Starts to copy the data from `offset` on there, as far as it goes. `None` where they are not of a device.
+    pub fn start_copy(&self, data: &Data, offset: usize) -> Option<Result<Box<dyn PendingCopy>>> {
+        let range = self.range.clone();
+        match &self.area.memory {
+            Memory::Host(window) => data.start_copy_out(offset, WindowPart::of(window, range)?),
+            Memory::Device(window) => {
+                data.start_copy_out(offset, DeviceWindowPart::of(window, range)?)
+            }
+        }
     }
 }
 
@@ -290,6 +371,8 @@ pub struct PartTurns {
 pub struct ReceiveParts {
     /// Of the memory where the sender puts them.
     pub key: Rc<RemoteKey>,
+    /// The same as this process's devices have it, where it is a device's.
+    pub on_device: Option<DeviceMapping>,
     /// What a device copies from there, and where that begins in the message.
     pub copying: VecDeque<(u64, Box<dyn PendingCopy>)>,
 }

@@ -17,7 +17,7 @@ use crate::uct::base::copy::Payload;
 use crate::uct::base::iface::{EpBox, IfaceBox};
 pub use crate::uct::base::iface::{IfaceBase, base_of};
 use crate::uct::base::iov::Iov;
-use crate::uct::base::memory_copier::MemoryCopier;
+use crate::uct::base::memory_copier::{KeptBytes, MemoryCopier};
 use crate::uct::table;
 use crate::wire::upstream::address::{Entry, Offer};
 use crate::wire::upstream::private::Private;
@@ -56,6 +56,18 @@ pub struct DeviceMapping {
 }
 
 impl DeviceMapping {
+    /// Some of the bytes at `remote`. `None` where they are others, and for own memory, which its owner may free.
+    pub fn bytes(&self, offset: usize, length: usize) -> Option<DeviceBytes> {
+        let (at, all) = self.mapped;
+        let is_inside = offset <= all && length <= all - offset;
+        let mapping = self.mapping.as_ref().filter(|_| is_inside)?;
+        Some(DeviceBytes {
+            at: at + offset,
+            length,
+            _mapping: Arc::clone(mapping),
+        })
+    }
+
     /// The word at `remote`, if access to one was asked for.
     pub fn read_word(&self, copier: &dyn MemoryCopier) -> Result<u64> {
         let mut word = [0; size_of::<u64>()];
@@ -66,6 +78,20 @@ impl DeviceMapping {
         // SAFETY: so many bytes, which the transport has mapped for as long as this lives.
         unsafe { copier.copy(word.as_mut_ptr(), from, word.len()) }?;
         Ok(u64::from_ne_bytes(word))
+    }
+}
+
+/// A peer's memory that is mapped for this process's devices, and stays so as long as this.
+pub struct DeviceBytes {
+    at: usize,
+    length: usize,
+    _mapping: Arc<dyn Any + Send + Sync>,
+}
+
+// SAFETY: mapped there until the mapping is dropped.
+unsafe impl KeptBytes for DeviceBytes {
+    fn bytes(&self) -> (*const u8, usize) {
+        (core::ptr::with_exposed_provenance(self.at), self.length)
     }
 }
 

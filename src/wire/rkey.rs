@@ -131,6 +131,10 @@ pub const WRITE: u8 = 2;
 /// It is a handle for processes of the same machine, not a key for accesses.
 pub const EXPORTED: u8 = 4;
 
+/// Stands in the place of the memory type in the key of device memory that messages go by, part by part. It is no type, so a
+/// receiver that does not know such parts, as older ones, has no use for the key.
+pub const PARTS: u8 = 31;
+
 /// Most bytes before the domains' keys, the last of which is their number.
 const FIXED: usize = 35;
 /// Where the uses begin in the byte of the memory type.

@@ -17,6 +17,7 @@
  *   fabric=N      1: memory may have handles for other nodes; else, as on most machines, creating it so fails
  *   limit=N       bytes of memory of each device, 1 GiB unless set
  *   dmabuf=N      0: devices give out no dmabuf descriptors
+ *   managed=N     0: processors cannot access managed memory either, which they do unless this is set
  *   capability=N  major number of the devices' compute capability, 9 unless set
  *   fail=F        function F fails with CUDA_ERROR_UNKNOWN when a library calls it, always; the program's own calls do not
  *   fail=F:N      only in the N-th call of a library
@@ -178,6 +179,7 @@ static __thread int depth;
 static int devices = 1;
 static int capability = 9;
 static int dmabuf = 1;
+static int managed = 1;
 static unsigned late = 3, seed = 1;
 static size_t limit = 1ul << 30;
 static int fabric;
@@ -231,6 +233,8 @@ __attribute__((constructor)) static void read_settings(void)
             capability = atoi(value);
         else if (!strcmp(item, "dmabuf"))
             dmabuf = atoi(value);
+        else if (!strcmp(item, "managed"))
+            managed = atoi(value);
         else if (!strcmp(item, "fabric"))
             fabric = atoi(value);
         else if (!strcmp(item, "count")) {
@@ -307,6 +311,21 @@ static CUresult leave(int result)
 int fake_cuda_is_stand_in(void)
 {
     return 1;
+}
+
+/* For tests: function F fails once in this process, in the N-th call of a library from now on. */
+void fake_cuda_fail(const char *function, long number)
+{
+    pthread_mutex_lock(&lock);
+    struct failure *f = &failures[0];
+    snprintf(f->name, sizeof f->name, "%s", function);
+    f->code = CUDA_ERROR_UNKNOWN;
+    f->at = number;
+    failure_count = 1;
+    for (struct counter *c = counters; c; c = c->next)
+        if (!strcmp(c->name, function))
+            f->at += c->of_libraries;
+    pthread_mutex_unlock(&lock);
 }
 
 /* For tests: the next memory is allocated there, where nothing may be mapped. */
@@ -615,6 +634,20 @@ static CUstream stream_of(CUstream stream)
 
 /* No function: copies to memory of a device from memory of the host that is not pinned. */
 static struct counter unpinned = {.name = "unpinned"};
+/* No function: copies between managed memory and the host's, for which the driver may move pages. */
+static struct counter moving = {.name = "moving"};
+
+static int is_managed(const void *address)
+{
+    const struct block *b = block_of(address);
+    return b && b->managed;
+}
+
+static int is_of_host(const void *address)
+{
+    const struct block *b = block_of(address);
+    return !b || b->type == CU_MEMORYTYPE_HOST;
+}
 
 static int copy_later(CUdeviceptr to, CUdeviceptr from, size_t length, CUstream stream)
 {
@@ -623,6 +656,8 @@ static int copy_later(CUdeviceptr to, CUdeviceptr from, size_t length, CUstream 
         return CUDA_ERROR_INVALID_VALUE;
     if (block_of(dst) && !block_of(src))
         count(&unpinned);
+    if ((is_managed(dst) && is_of_host(src)) || (is_of_host(dst) && is_managed(src)))
+        count(&moving);
     post(stream, (struct task){.to = dst, .from = src, .length = length});
     return CUDA_SUCCESS;
 }
@@ -872,7 +907,7 @@ CUresult cuCtxGetDevice(CUdevice *device)
 /* Whether it is memory of cuMemAlloc() of this process. */
 static int is_plain(const struct block *b)
 {
-    return b->file >= 0 && !b->pool && !b->allocation && !b->imported;
+    return b->file >= 0 && !b->pool && !b->allocation && !b->imported && !b->managed;
 }
 
 static unsigned handle_types(const struct block *b);
@@ -976,6 +1011,12 @@ CUresult cuMemAllocManaged(CUdeviceptr *address, size_t size, unsigned flags)
     void *at = NULL;
     ENTER_WITH_CONTEXT;
     (void)flags;
+    if (!managed) {
+        int result = allocate(address, size, context);
+        if (result == CUDA_SUCCESS)
+            blocks->managed = 1;
+        return leave(result);
+    }
     int result = allocate_shared(&at, size, context, CU_MEMORYTYPE_DEVICE);
     if (result == CUDA_SUCCESS)
         *address = (CUdeviceptr)(uintptr_t)at;

@@ -332,7 +332,7 @@ impl Data {
     ) -> Option<Result<Box<dyn PendingCopy>>> {
         let staged = self.device_data()?;
         let room = self.len().saturating_sub(offset);
-        (from.bytes().len() <= room).then(|| staged.start_unpack(offset, from))
+        (from.bytes().1 <= room).then(|| staged.start_unpack(offset, from))
     }
 
     /// Copies bytes to offset `offset` of the buffer.

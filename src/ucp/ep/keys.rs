@@ -5,7 +5,7 @@ use super::{Capability, Ep, Lane};
 use crate::c::{UCS_MEMORY_TYPE_HOST, UCT_INVALID_RKEY, ucs_memory_type_t, uct_rkey_t};
 use crate::ucp::rkey::{Access, Mapping, RemoteKey};
 use crate::wire::checksum;
-use crate::wire::rkey::{MdKeyList, READ, Rkey, WRITE};
+use crate::wire::rkey::{MdKeyList, PARTS, READ, Rkey, WRITE};
 use crate::wire::upstream::key::{Key, key};
 use std::rc::Rc;
 
@@ -18,7 +18,10 @@ impl Ep {
         let context = self.worker().context();
         if u32::from(info.mem_type) != UCS_MEMORY_TYPE_HOST {
             // Its owner's processor does not reach it, nor does this one.
-            let lane = self.device_lane(info.mem_type.into());
+            let lane = match info.mem_type {
+                PARTS => self.lane_with(Capability::DeviceCopy),
+                kind => self.device_lane(kind.into()),
+            };
             if let Some(key) = lane.and_then(|lane| self.key_of_lane(lane, keys)) {
                 return RemoteKey::new(info, Access::Device(key.rkey()), Some(key));
             }

@@ -7,14 +7,13 @@
 //! the send was cancelled. The epoch advances before the application learns that its buffer is free.
 #![forbid(unsafe_code)]
 
-use crate::c::*;
+use crate::c::ucs_memory_type_t;
 use crate::ucp::context::Context;
-use crate::ucp::mem::{SharedWord, Window};
+use crate::ucp::mem::{DeviceWindow, SharedWord};
 use crate::ucp::rkey::RemoteKey;
 use crate::ucs::sync::{Ordering, fence};
 use crate::ucs_error;
 use crate::uct::base::copy::PeerWord;
-use crate::uct::base::memory_copier::DeviceBlock;
 use crate::uct::internal::EpochGuard;
 use core::cell::OnceCell;
 
@@ -23,13 +22,7 @@ use core::cell::OnceCell;
 pub struct RevocationEpoch {
     word: OnceCell<Option<SharedWord>>,
     /// The same number in memory of a device, for peers that can map nothing else.
-    device: OnceCell<Option<DeviceWord>>,
-}
-
-struct DeviceWord {
-    /// Closed before the memory goes.
-    window: Window,
-    memory: Box<dyn DeviceBlock>,
+    device: OnceCell<Option<DeviceWindow>>,
 }
 
 impl RevocationEpoch {
@@ -55,25 +48,21 @@ impl RevocationEpoch {
         &self,
         context: &Context,
         domain: usize,
-        (near, kind): (*mut u8, ucs_memory_type_t),
+        near: (*mut u8, ucs_memory_type_t),
     ) -> Option<(EpochGuard, &[u8])> {
         const LENGTH: usize = size_of::<u64>();
         let (guard, _) = self.current(context)?;
         let made = self.device.get_or_init(|| {
-            let memory = context.device_memory.copier(kind)?.allocate(LENGTH, near);
-            let memory = memory.ok()?;
-            memory.write(&guard.value.to_ne_bytes()).ok()?;
-            let at = core::ptr::with_exposed_provenance_mut(memory.address());
-            let prot = UCP_MEM_MAP_PROT_REMOTE_READ;
-            let window = Window::of(context, &[domain], (at, LENGTH), kind, prot).ok()?;
-            Some(DeviceWord { window, memory })
+            let word = DeviceWindow::new(context, domain, LENGTH, near).ok()?;
+            word.memory().write(&guard.value.to_ne_bytes()).ok()?;
+            Some(word)
         });
         let word = made.as_ref()?;
         let guard = EpochGuard {
-            at: word.memory.address() as u64,
+            at: word.memory().address() as u64,
             ..guard
         };
-        Some((guard, &word.window.key))
+        Some((guard, word.key()))
     }
 
     /// Revokes exposed buffers: advances the epoch.
@@ -82,7 +71,7 @@ impl RevocationEpoch {
         if let Some(Some(epoch)) = self.word.get() {
             let before = epoch.word().fetch_add(1, Ordering::Relaxed);
             if let Some(Some(device)) = self.device.get()
-                && let Err(e) = device.memory.write(&(before + 1).to_ne_bytes())
+                && let Err(e) = device.memory().write(&(before + 1).to_ne_bytes())
             {
                 ucs_error!(
                     "peers are not told that buffers in memory of a device are given back: {e}"

@@ -273,7 +273,8 @@ pub fn plan(ep: &Ep, kind: &MessageKind, data: &Data, policy: RndvPolicy) -> Sta
         RndvPolicy::ByLength
             if !contiguous
                 && matches!(kind, MessageKind::Tag { .. } | MessageKind::TagSync { .. })
-                && rndv::mapped::is_stageable(ep, data) =>
+                && (rndv::mapped::is_stageable(ep, data)
+                    || rndv::mapped::goes_by_device_parts(ep, data)) =>
         {
             lane.thresholds.rndv_staged
         }

@@ -250,7 +250,9 @@ fn allocate(
         );
         return Err(Status::UNSUPPORTED);
     };
-    copier.allocate(length, near)
+    copier.allocate(length, near).inspect_err(|e| {
+        ucs_error!("a list for device code needs {length} bytes of device memory: {e}");
+    })
 }
 
 /// Fills a list and makes it known.

@@ -2,7 +2,6 @@
 
 use crate::ucs::sync::{AtomicU64, Ordering};
 use crate::ucs::{Result, Status};
-use crate::uct::base::copy::{Payload, Room};
 use core::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
@@ -36,7 +35,7 @@ pub trait MemoryCopier: Send + Sync {
         None
     }
 
-    /// Memory for code that runs on a device, such as works on `near`; where `near` is the host's or null, on the device of the
+    /// Memory of the device that `near` is of, for code there or copies; where `near` is the host's or null, of that of the
     /// calling thread's context.
     fn allocate(&self, _length: usize, _near: *const u8) -> Result<Box<dyn DeviceBlock>> {
         Err(Status::UNSUPPORTED)
@@ -170,12 +169,13 @@ pub trait PendingCopy {
     fn wait(self: Box<Self>) -> Result<()>;
 }
 
-/// Memory of the host that a copy reads after the call that has started it.
+/// Memory that a copy reads after the call that has started it. Processors may not reach it.
 ///
 /// # Safety
 /// `bytes` must always give the same memory, which stays as long as this, wherever this is moved.
 pub unsafe trait KeptBytes: 'static {
-    fn bytes(&self) -> Payload<'_>;
+    /// Where they are, and how many.
+    fn bytes(&self) -> (*const u8, usize);
 }
 
 /// The same of memory that a copy writes.
@@ -183,12 +183,15 @@ pub unsafe trait KeptBytes: 'static {
 /// # Safety
 /// As for `KeptBytes`; nobody else of this process may use the memory.
 pub unsafe trait KeptRoom: 'static {
-    fn room(&self) -> Room<'_>;
+    /// Where it is, and its bytes.
+    fn room(&self) -> (*mut u8, usize);
 }
 
-/// Memory that was allocated for code on a device; freed when dropped. All threads may use it.
+/// Memory of a device that was allocated; freed when dropped. All threads may use it.
 pub trait DeviceBlock: Send + Sync {
     fn address(&self) -> usize;
+
+    fn length(&self) -> usize;
 
     /// Fills it from its start on. Ends when device code sees the bytes.
     fn write(&self, bytes: &[u8]) -> Result<()>;

@@ -12,7 +12,7 @@ use crate::uct::base::memory_copier::{
     CopyCost, DeviceBlock, Direction, HostBuffer, MemoryCopier, MessageLength, PINNED_FROM,
     PendingCopy, Pinned,
 };
-use crate::{ucs_debug, ucs_error};
+use crate::{ucs_debug, ucs_diag, ucs_error};
 use std::sync::Arc;
 
 /// The streams of a context: what is copied within a call does not wait for what was only started, nor the copies of one
@@ -219,7 +219,7 @@ impl MemoryCopier for Copier {
             Ok((block, context))
         })();
         let (block, context) = allocated.map_err(|e: DriverError| {
-            ucs_error!("{NAME}: {length} bytes of device memory: {e}");
+            ucs_diag!("{NAME}: {length} bytes of device memory: {e}");
             Status::from(e)
         })?;
         Ok(Box::new(Allocated {
@@ -290,6 +290,10 @@ impl DeviceBlock for Allocated {
         self.address
     }
 
+    fn length(&self) -> usize {
+        self.length
+    }
+
     fn write(&self, bytes: &[u8]) -> Result<()> {
         if bytes.len() > self.length {
             return Err(Status::INVALID_PARAM);
@@ -312,7 +316,7 @@ impl Drop for Allocated {
     fn drop(&mut self) {
         let freed = self.block.take().map_or(Ok(()), Block::free);
         if let Err(e) = freed {
-            ucs_error!("{NAME}: freeing device memory: {e}");
+            ucs_diag!("{NAME}: freeing device memory: {e}");
         }
     }
 }

@@ -22,7 +22,7 @@ mod tests;
 pub mod wire;
 
 pub use client::{Confirmed, Known, Refusal, SILENCE, Segment, confirm, look, process, segment};
-pub use server::{Export, Membership, Shared, join, own_id};
+pub use server::{Export, Membership, Shared, is_own, join, own_id};
 pub use wire::{NAME_LEN, ProcessName};
 
 use crate::sys::local_socket::is_one_user;

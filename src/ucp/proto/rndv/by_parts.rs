@@ -1,7 +1,10 @@
 //! Long messages from memory of devices to a peer that maps memory of this process: a device copies part after part to an area
 //! of the endpoint, and the receiver copies each from there, a device of its own without a processor.
 //!
-//! The RTS has the key of the area and no address. A receiver that maps the area asks for parts by an RTR with `WANTED` in the
+//! Where devices copy between both processes, messages from memory that the driver does not open to other processes, such as
+//! managed memory, go the same way by an area in memory of a device. No processor accesses their bytes, so no page moves.
+//!
+//! The RTS has the key of the area and no address. A receiver whose process, or whose device, maps the area asks for parts by an RTR with `WANTED` in the
 //! place of a key; one that does not asks for fragments, as older versions do. A part of the area is used again when the
 //! receiver has copied it. One message of an endpoint has its turn to start copies; what finds no room goes by fragments.
 //!
@@ -9,27 +12,33 @@
 //! nothing else uses then.
 #![forbid(unsafe_code)]
 
+use super::mapped;
 use super::receiver::{complete_after, ep_of_sender, with_arriving};
 use super::sender;
+use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, Pin, Task, TaskStep};
 use crate::ucp::op::{BufferAccess, Op, SendOp, Stage};
-use crate::ucp::proto::control;
+use crate::ucp::proto::{control, zcopy};
 use crate::ucp::request::Req;
-use crate::ucp::rkey::MappedBytes;
+use crate::ucp::rkey::{MappedBytes, RemoteKey};
 use crate::ucp::rndv_state::{ReceiverState, SenderEvent, SenderState};
 use crate::ucp::rts::Rts;
-use crate::ucp::staging::{LONGEST, PART, ReceiveParts, SendParts, Staged};
+use crate::ucp::staging::{Area, LONGEST, ReceiveParts, SendParts, Staged};
 use crate::ucp::worker_core::Core;
 use crate::ucs::callbackq::{CallbackId, Repeat};
 use crate::ucs::{Result, Status};
+use crate::uct::base::memory_copier::PendingCopy;
+use crate::uct::internal::DeviceBytes;
+use crate::uct::local;
 use crate::wire::Writer;
 use crate::wire::header::{AmId, Header, PartHdr, PartTakenHdr};
 use crate::wire::id::{RequestId, RequestName};
-use crate::wire::rkey::READ;
+use crate::wire::rkey::{PARTS, READ};
 use crate::{ucs_debug, ucs_error};
 use core::cell::{Cell, RefCell};
 use core::ffi::c_uint;
 use std::collections::VecDeque;
+use std::rc::Rc;
 
 /// What an RTR has in the place of a key, without an address.
 pub const WANTED: &[u8] = &[1];
@@ -38,10 +47,31 @@ pub const WANTED: &[u8] = &[1];
 /// to copy. Half an area: shorter messages have the rest.
 const MOST: usize = 8;
 
-/// What a long message needs at its sender, of which the RTS has the key.
-pub fn offer(ep: &Ep) -> Option<Box<SendParts>> {
-    let area = ep.staging.area(ep.worker().context())?;
+/// What a message that goes by parts needs at its sender, of which the RTS has the key. `None` where it does not.
+pub fn offer(ep: &Ep, data: &Data) -> Option<Box<SendParts>> {
+    let area = if mapped::goes_by_parts(ep, data) {
+        ep.staging.area(ep.worker().context())?
+    } else if mapped::goes_by_device_parts(ep, data) {
+        let area = ep.device_area.get_or_init(|| area_on_device(ep, data));
+        Rc::clone(area.as_ref()?)
+    } else {
+        return None;
+    };
     Some(Box::new(SendParts::new(area, &ep.part_turns)))
+}
+
+/// Memory on the device of the data, of a type that devices of the peer read, which is another process.
+fn area_on_device(ep: &Ep, data: &Data) -> Option<Rc<Area>> {
+    let worker = ep.worker();
+    if ep.peer_process().is_none_or(local::is_own) {
+        return None;
+    }
+    let context = worker.context();
+    let domain = worker.domain_of(mapped::lane_for_device_parts(ep)?.iface);
+    let types = context.mds[domain].md.attr().access_mem_types;
+    let (near, _) = data.device_block()?;
+    let area = Area::on_device(context, domain, (near, types.trailing_zeros()))?;
+    Some(Rc::new(area))
 }
 
 /// Whether parts of the message are under way.
@@ -155,15 +185,19 @@ fn step_in_turn(
     let Some(parts) = &mut memory.parts else {
         return Ok(TaskStep::Done);
     };
-    while parts.begun < length && parts.held_by_all() < MOST {
-        let bytes = PART.min(length - parts.begun);
+    while parts.begun < length && parts.held_by_all() < MOST && parts.area.is_usable() {
+        let bytes = parts.area.part_length().min(length - parts.begun);
         let Some(part) = parts.area.take(bytes) else {
             break;
         };
-        let room = part.memory();
-        let copy = room.and_then(|room| send.data.start_copy_out(parts.begun, room));
-        let Some(copy) = copy else { break };
-        let staged = Staged::new(copy?, part);
+        let Some(copy) = part.start_copy(&send.data, parts.begun) else {
+            break;
+        };
+        let copy = match copy {
+            Err(_) if parts.area.gives_up() => break,
+            copy => copy?,
+        };
+        let staged = Staged::new(copy, part);
         parts.begin(staged);
         if parts.begun == length {
             end_turn(ep, req);
@@ -252,9 +286,31 @@ pub fn open(worker: &Core, ep: &Ep, message: &Rts) -> Option<BufferAccess> {
     if key.info.context == worker.context().id || key.is_of_device() {
         return None;
     }
-    key.readable(key.info.address, PART)?;
+    key.readable(key.info.address, usize::try_from(key.info.length).ok()?)?;
     Some(BufferAccess::Parts(ReceiveParts {
         key,
+        on_device: None,
+        copying: VecDeque::new(),
+    }))
+}
+
+/// The same of memory of a device, from which a device copies to the buffer at `to`, on the device of that.
+pub fn open_on_device(ep: &Ep, message: &Rts, to: *mut u8) -> Option<BufferAccess> {
+    if message.region == 0 || message.address != 0 {
+        return None;
+    }
+    let key = ep.keys.borrow().of_region(message.region)?;
+    if key.info.mem_type != PARTS || key.info.uses & READ == 0 {
+        return None;
+    }
+    let lane = mapped::lane_for_device_parts(ep)?;
+    let all = (key.info.address, usize::try_from(key.info.length).ok()?);
+    let mapping = zcopy::device_access(lane, &key, all, to.addr()).ok()?;
+    // That of this process is freed when its owner likes.
+    mapping.bytes(0, 0)?;
+    Some(BufferAccess::Parts(ReceiveParts {
+        key,
+        on_device: Some(mapping),
         copying: VecDeque::new(),
     }))
 }
@@ -276,30 +332,24 @@ pub fn on_part(worker: &Core, hdr: &PartHdr) {
         let Some(BufferAccess::Parts(parts)) = state.access.as_deref() else {
             return None;
         };
-        let (key, is_first) = (parts.key.clone(), parts.copying.is_empty());
-        let length = usize::try_from(hdr.length).ok()?;
-        let from = key.readable(hdr.address, length)?;
-        let kept = MappedBytes::of(&key, hdr.address, length, READ)?;
-        if length == 0 || state.sender.id != hdr.sender.id {
+        let is_first = parts.copying.is_empty();
+        let bytes = PartBytes::find(parts, hdr)?;
+        if hdr.length == 0 || state.sender.id != hdr.sender.id {
             return None;
         }
-        let offset = state.place(hdr.offset, length)?;
-        if let Some(copier) = worker.context().device_memory.copier(data.memory_type()) {
-            key.pin(&**copier);
+        let offset = state.place(hdr.offset, usize::try_from(hdr.length).ok()?)?;
+        if state.error.is_some() {
+            return Some((Came::Taken, is_first));
         }
-        let copy = match state.error {
-            None => data.start_unpack(offset, kept),
-            Some(_) => return Some((Came::Taken, is_first)),
-        };
-        match copy {
-            Some(Ok(copy)) => {
+        match bytes.start_copy(worker, data, offset) {
+            Ok(Some(copy)) => {
                 if let Some(BufferAccess::Parts(parts)) = state.access.as_deref_mut() {
                     parts.copying.push_back((hdr.offset, copy));
                 }
                 return Some((Came::Copies, is_first));
             }
-            Some(Err(e)) => state.error = Some(e),
-            None => state.error = data.unpack(offset, from).err(),
+            Ok(None) => {}
+            Err(e) => state.error = Some(e),
         }
         Some((Came::Taken, is_first))
     });
@@ -311,6 +361,50 @@ pub fn on_part(worker: &Core, hdr: &PartHdr) {
             complete_if_all(worker, hdr.receiver);
         }
         None => ucs_error!("a part of a message was not asked for, or came before; dropped"),
+    }
+}
+
+/// The bytes of a part in the sender's memory.
+enum PartBytes {
+    Mapped(Rc<RemoteKey>, MappedBytes),
+    OnDevice(DeviceBytes),
+}
+
+impl PartBytes {
+    /// `None` where the memory has not all of them.
+    fn find(parts: &ReceiveParts, hdr: &PartHdr) -> Option<PartBytes> {
+        let length = usize::try_from(hdr.length).ok()?;
+        if let Some(mapping) = &parts.on_device {
+            let offset = hdr.address.checked_sub(parts.key.info.address)?;
+            let bytes = mapping.bytes(usize::try_from(offset).ok()?, length)?;
+            return Some(PartBytes::OnDevice(bytes));
+        }
+        let bytes = MappedBytes::of(&parts.key, hdr.address, length, READ)?;
+        Some(PartBytes::Mapped(Rc::clone(&parts.key), bytes))
+    }
+
+    /// Copies them to `offset` of a buffer, where they fit. What a device copies is only started.
+    fn start_copy(
+        self,
+        worker: &Core,
+        data: &Data,
+        offset: usize,
+    ) -> Result<Option<Box<dyn PendingCopy>>> {
+        match self {
+            PartBytes::OnDevice(bytes) => {
+                let copy = data.start_unpack(offset, bytes);
+                copy.unwrap_or(Err(Status::UNSUPPORTED)).map(Some)
+            }
+            PartBytes::Mapped(key, bytes) => {
+                let device_memory = &worker.context().device_memory;
+                if let Some(copier) = device_memory.copier(data.memory_type()) {
+                    key.pin(&**copier);
+                    let copy = data.start_unpack(offset, bytes);
+                    return copy.unwrap_or(Err(Status::UNSUPPORTED)).map(Some);
+                }
+                data.unpack(offset, bytes.payload()).map(|()| None)
+            }
+        }
     }
 }
 

@@ -2,9 +2,9 @@
 //!
 //! Messages are copied whole, and streams in parts.
 
-use crate::c::UCS_MEMORY_TYPE_HOST;
+use crate::c::{UCS_MEMORY_TYPE_HOST, UCT_IFACE_FLAG_GET_ZCOPY};
 use crate::ucp::dt::Data;
-use crate::ucp::ep::{Capability, Ep};
+use crate::ucp::ep::{Capability, Ep, Lane};
 use crate::ucp::op::{DeviceRead, Op, ReadEpoch, Stage};
 use crate::ucp::proto::revocation::MappedEpoch;
 use crate::ucp::rkey::{MappedBytes, RemoteKey};
@@ -234,6 +234,25 @@ pub fn goes_by_parts(ep: &Ep, data: &Data) -> bool {
         && ep.lane_with(Capability::DeviceCopy).is_none()
 }
 
+/// The lane by which the peer's devices get parts of a message from memory of a device here. `None` where none does.
+pub fn lane_for_device_parts(ep: &Ep) -> Option<Lane> {
+    let worker = ep.worker();
+    let is_other = ep.remote_uuid.get() != worker.uuid && !ep.is_upstream();
+    let lane = ep.lane_with(Capability::DeviceCopy)?;
+    let gets = worker.ifaces[lane.iface].attr.cap.flags & UCT_IFACE_FLAG_GET_ZCOPY != 0;
+    (is_other && gets && worker.proto().rules.reads).then_some(lane)
+}
+
+/// Whether devices may copy data part by part that the driver does not open to other processes: to memory of a device that it
+/// does, and from there.
+pub fn goes_by_device_parts(ep: &Ep, data: &Data) -> bool {
+    data.len() >= staging::SHORTEST
+        && data.device_block().is_some()
+        && lane_for_device_parts(ep).is_some()
+        && (ep.device_area.get())
+            .is_none_or(|area| area.as_ref().is_some_and(|area| area.is_usable()))
+}
+
 /// The access to the data that an RTS offers.
 #[derive(Default)]
 pub struct Offer<'a> {
@@ -318,8 +337,7 @@ pub fn stage(ep: &Ep, data: &Data) -> Result<Option<Staged>> {
     let Some(part) = ep.staging.take(ep.worker().context(), data.len(), None) else {
         return Ok(None);
     };
-    let copy = part.memory().and_then(|room| data.start_copy_out(0, room));
-    let copy = copy.transpose()?;
+    let copy = part.start_copy(data, 0).transpose()?;
     Ok(copy.map(|copy| Staged::new(copy, part)))
 }
 

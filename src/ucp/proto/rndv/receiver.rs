@@ -121,8 +121,7 @@ pub fn fetch(worker: &Core, req: Req, message: &Rts) {
         return;
     }
     if let Some(access) = by_parts::open(worker, reply, message) {
-        with_arriving(req, |_, state| state.access = Some(Box::new(access)));
-        return send_rtr(req, reply, 0, Some(by_parts::WANTED.into()));
+        return ask_for_parts(req, reply, access);
     }
     // A receive does not send to itself, whatever the message says.
     if worker.proto().rules.maps
@@ -184,7 +183,22 @@ pub fn fetch(worker: &Core, req: Req, message: &Rts) {
     {
         return;
     }
+    // One copy is better than two.
+    let is_better_put = block.is_some_and(|(_, kind)| reply.device_lane(kind).is_some())
+        && with_arriving(req, |_, state| may_expose(worker, reply, state)) == Some(true);
+    if !is_better_put
+        && let Some((at, _)) = block
+        && let Some(access) = by_parts::open_on_device(reply, message, at)
+    {
+        return ask_for_parts(req, reply, access);
+    }
     request_from_sender(worker, req, reply);
+}
+
+/// Asks the sender for the data part by part.
+fn ask_for_parts(req: Req, ep: &Ep, parts: BufferAccess) {
+    with_arriving(req, |_, state| state.access = Some(Box::new(parts)));
+    send_rtr(req, ep, 0, Some(by_parts::WANTED.into()));
 }
 
 /// A read of the message by the kernel, which needs no key.
@@ -212,7 +226,7 @@ fn read_to_staging(req: Req, ep: &Ep, message: &Rts) -> bool {
     let Some(part) = receive_part(ep, message.total) else {
         return false;
     };
-    let Some(local) = part.memory().map(|memory| memory.room().as_mut_ptr()) else {
+    let Some(local) = part.memory().map(|memory| memory.room().0) else {
         return false;
     };
     let transfer = by_kernel(message, local);

@@ -56,6 +56,7 @@ use crate::uct::base::copy::Room;
 use crate::wire::header::{AckHdr, AmId, DataHdr, Header, PutDoneHdr, RtrHdr, RtsHdr};
 use crate::wire::id::RequestId;
 use crate::{ucs_debug, ucs_error};
+use std::sync::Arc;
 
 /// Fragments of rendezvous data that go out before others of the endpoint get a turn.
 const FRAGMENTS_PER_TURN: usize = 32;
@@ -221,14 +222,20 @@ fn offer_opaque<'a>(ep: &'a Ep, send: &mut SendOp, offer: &mut Offer<'a>) -> Res
             *offer = staged;
         }
     }
-    if offer.key.is_none() && mapped::goes_by_parts(ep, &send.data) {
-        let memory = send.memory.get_or_insert_default();
-        if memory.parts.is_none() {
-            memory.parts = by_parts::offer(ep);
-        }
-        offer.key = memory.parts.as_ref().map(|parts| parts.area.key());
+    if offer.key.is_none() {
+        offer.key = offer_parts(ep, send);
     }
     Ok(())
+}
+
+/// The key of the memory by which the data go part by part, if they do.
+fn offer_parts(ep: &Ep, send: &mut SendOp) -> Option<Arc<[u8]>> {
+    if !by_parts::is_sending(send) {
+        let parts = by_parts::offer(ep, &send.data)?;
+        send.memory.get_or_insert_default().parts = Some(parts);
+    }
+    let parts = send.memory.as_ref()?.parts.as_ref()?;
+    Some(parts.area.key())
 }
 
 /// The message of a send has to wait for others: has a device copy it meanwhile where it is staged.
@@ -319,7 +326,16 @@ fn offer_device_memory<'a>(
         memory.offered = Window::name(context, &[domain], data, kind, prot).ok();
     }
     let window = memory.offered.as_ref();
-    offer.key = window.map(|window| window.key.as_slice().into());
+    let is_opened = window.is_some_and(|window| window.handle(domain).is_some());
+    let named = window.map(|window| window.key.as_slice().into());
+    if !is_opened && let Some(key) = offer_parts(ep, send) {
+        *offer = Offer {
+            key: Some(key),
+            ..Offer::default()
+        };
+        return;
+    }
+    offer.key = named;
 }
 
 /// Sends a fragment of data that the receiver has requested.

@@ -110,7 +110,7 @@ impl Staged {
         offset: usize,
         to: M,
     ) -> Result<Box<dyn PendingCopy>> {
-        let (at, room) = (to.room().as_mut_ptr(), to.room().len());
+        let (at, room) = to.room();
         let length = room.min(self.blocks.length.saturating_sub(offset));
         // SAFETY: there is room, which stays until the copies have ended.
         let copies = unsafe { self.blocks.start_reading(offset, at, length) }?;
@@ -123,7 +123,7 @@ impl Staged {
         offset: usize,
         from: M,
     ) -> Result<Box<dyn PendingCopy>> {
-        let (at, length) = (from.bytes().as_ptr(), from.bytes().len());
+        let (at, length) = from.bytes();
         // SAFETY: so many bytes, which stay until the copies have ended.
         let copies = unsafe { self.blocks.start_writing(offset, at, length) }?;
         let buffer = from;
@@ -709,8 +709,8 @@ mod tests {
 
     // SAFETY: the memory of a vector stays where it is.
     unsafe impl KeptBytes for Bytes {
-        fn bytes(&self) -> crate::uct::base::copy::Payload<'_> {
-            (&self.0[..]).into()
+        fn bytes(&self) -> (*const u8, usize) {
+            (self.0.as_ptr(), self.0.len())
         }
     }
 
