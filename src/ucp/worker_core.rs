@@ -124,6 +124,28 @@ pub fn as_callback(call: InProgress) -> Callback {
     unsafe { core::mem::transmute::<InProgress, Callback>(call) }
 }
 
+/// A call that each progress of a worker makes, while there is something for it to do.
+#[derive(Default)]
+pub struct RepeatedCall(Cell<Option<CallbackId>>);
+
+impl RepeatedCall {
+    /// There is something to do, perhaps as before.
+    pub fn start(&self, worker: &Core, call: InProgress) {
+        if self.0.get().is_none() {
+            let id = worker.call_in_progress(call, Repeat::Always);
+            self.0.set(id.ok());
+        }
+    }
+
+    /// There is nothing left.
+    pub fn stop(&self, worker: &Core) {
+        if let Some(id) = self.0.take() {
+            // SAFETY: on the worker's thread.
+            let _ = unsafe { worker.queue().remove(id) };
+        }
+    }
+}
+
 pub struct Core {
     context: *const Context,
     hooks: &'static Hooks,
@@ -329,12 +351,6 @@ impl Core {
         let arg = core::ptr::from_ref(self).cast_mut().cast();
         // SAFETY: on the worker's thread; the queue goes with the worker, before which it calls nothing.
         unsafe { self.queue().add(as_callback(call), arg, repeat) }
-    }
-
-    /// Progress does not make the call any more.
-    pub fn stop_calls(&self, id: CallbackId) {
-        // SAFETY: on the worker's thread.
-        let _ = unsafe { self.queue().remove(id) };
     }
 
     /// Polls everything once.

@@ -4,10 +4,9 @@
 
 use super::{Ep, Pin};
 use crate::ucp::dt::Data;
-use crate::ucp::worker_core::Core;
-use crate::ucs::callbackq::{CallbackId, Repeat};
+use crate::ucp::worker_core::{Core, RepeatedCall};
 use crate::ucs::{Result, Status};
-use core::cell::{Cell, RefCell};
+use core::cell::RefCell;
 use core::ffi::c_uint;
 
 /// The endpoints of a worker with such queues.
@@ -15,7 +14,7 @@ use core::ffi::c_uint;
 pub struct CopyWaits {
     /// By their ids: they may end meanwhile.
     eps: RefCell<Vec<u64>>,
-    calls: Cell<Option<CallbackId>>,
+    calls: RepeatedCall,
 }
 
 impl CopyWaits {
@@ -57,10 +56,7 @@ impl Ep {
         let worker = self.worker();
         let waits = &worker.endpoints().copy_waits;
         waits.eps.borrow_mut().push(self.id.get());
-        if waits.calls.get().is_none() {
-            let id = worker.call_in_progress(retry, Repeat::Always);
-            waits.calls.set(id.ok());
-        }
+        waits.calls.start(worker, retry);
         worker.wakeup.work_came();
     }
 }
@@ -79,10 +75,8 @@ extern "C" fn retry(worker: &Core) -> c_uint {
         }
         sent += c_uint::from(!ep.send_queue.is_copying());
     }
-    if waits.is_empty()
-        && let Some(id) = waits.calls.take()
-    {
-        worker.stop_calls(id);
+    if waits.is_empty() {
+        waits.calls.stop(worker);
     }
     sent
 }

@@ -8,8 +8,7 @@
 use super::zcopy;
 use crate::ucp::ep::Ep;
 use crate::ucp::request::Req;
-use crate::ucp::worker_core::Core;
-use crate::ucs::callbackq::{CallbackId, Repeat};
+use crate::ucp::worker_core::{Core, RepeatedCall};
 use crate::uct::base::memory_copier::PendingCopy;
 use core::cell::{Cell, RefCell};
 use core::ffi::c_uint;
@@ -25,7 +24,7 @@ pub struct DeviceCopies {
     under_way: RefCell<VecDeque<UnderWay>>,
     /// Which of those behind the first is looked at next.
     turn: Cell<usize>,
-    calls: Cell<Option<CallbackId>>,
+    calls: RepeatedCall,
 }
 
 struct UnderWay {
@@ -77,10 +76,7 @@ pub fn begin(req: Req, ep: Option<&Ep>, copy: Box<dyn PendingCopy>) {
         req,
         ep: ep.map(|ep| ep.id.get()),
     });
-    if copies.calls.get().is_none() {
-        let id = worker.call_in_progress(poll, Repeat::Always);
-        copies.calls.set(id.ok());
-    }
+    copies.calls.start(worker, poll);
     worker.wakeup.work_came();
 }
 
@@ -100,10 +96,8 @@ extern "C" fn poll(worker: &Core) -> c_uint {
 
 fn stop_if_empty(worker: &Core) {
     let copies = &worker.proto().device_copies;
-    if copies.is_empty()
-        && let Some(id) = copies.calls.take()
-    {
-        worker.stop_calls(id);
+    if copies.is_empty() {
+        copies.calls.stop(worker);
     }
 }
 

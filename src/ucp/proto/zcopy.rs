@@ -10,8 +10,7 @@ use crate::ucp::op::Op;
 use crate::ucp::reg::LocalMemory;
 use crate::ucp::request::{Req, TransportHold};
 use crate::ucp::rkey::{Access, RemoteKey};
-use crate::ucp::worker_core::Core;
-use crate::ucs::callbackq::{CallbackId, Repeat};
+use crate::ucp::worker_core::{Core, RepeatedCall};
 use crate::ucs::{Result, Status, tracepoint};
 use crate::uct::api::{Completion, Posted, Remote};
 use crate::uct::base::copy::copy;
@@ -19,7 +18,7 @@ use crate::uct::base::iov::Iov;
 use crate::uct::internal::{DeviceMapping, EpochGuard, base_of};
 use crate::wire::Writer;
 use crate::wire::header::AmId;
-use core::cell::{Cell, RefCell};
+use core::cell::RefCell;
 use core::ffi::{c_int, c_uint, c_void};
 use core::ops::Range;
 use std::collections::VecDeque;
@@ -90,7 +89,7 @@ struct ActiveTransfer {
 #[derive(Default)]
 pub struct StalledTransfers {
     transfers: RefCell<VecDeque<ActiveTransfer>>,
-    retry: Cell<Option<CallbackId>>,
+    retry: RepeatedCall,
 }
 
 impl StalledTransfers {
@@ -355,10 +354,7 @@ impl ActiveTransfer {
 fn stall(worker: &Core, rest: ActiveTransfer) {
     let stalled = &worker.proto().stalled_transfers;
     stalled.transfers.borrow_mut().push_back(rest);
-    if stalled.retry.get().is_none() {
-        let id = worker.call_in_progress(retry_stalled, Repeat::Always);
-        stalled.retry.set(id.ok());
-    }
+    stalled.retry.start(worker, retry_stalled);
 }
 
 /// Whether a part that is to go by this lane is stalled.
@@ -369,10 +365,9 @@ pub fn is_stalled(worker: &Core, lane: Lane) -> bool {
 
 /// Removes the progress callback when nothing is stalled.
 fn stop_retry_if_empty(worker: &Core) {
-    if worker.proto().stalled_transfers.is_empty()
-        && let Some(id) = worker.proto().stalled_transfers.retry.take()
-    {
-        worker.stop_calls(id);
+    let stalled = &worker.proto().stalled_transfers;
+    if stalled.is_empty() {
+        stalled.retry.stop(worker);
     }
 }
 

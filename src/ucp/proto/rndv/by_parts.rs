@@ -24,8 +24,7 @@ use crate::ucp::rkey::{MappedBytes, RemoteKey};
 use crate::ucp::rndv_state::{ReceiverState, SenderEvent, SenderState};
 use crate::ucp::rts::Rts;
 use crate::ucp::staging::{Area, LONGEST, ReceiveParts, SendParts, Staged};
-use crate::ucp::worker_core::Core;
-use crate::ucs::callbackq::{CallbackId, Repeat};
+use crate::ucp::worker_core::{Core, RepeatedCall};
 use crate::ucs::{Result, Status};
 use crate::uct::base::memory_copier::PendingCopy;
 use crate::uct::internal::DeviceBytes;
@@ -35,7 +34,7 @@ use crate::wire::header::{AmId, Header, PartHdr, PartTakenHdr};
 use crate::wire::id::{RequestId, RequestName};
 use crate::wire::rkey::{PARTS, READ};
 use crate::{ucs_debug, ucs_error};
-use core::cell::{Cell, RefCell};
+use core::cell::RefCell;
 use core::ffi::c_uint;
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -445,7 +444,7 @@ fn complete_if_all(worker: &Core, id: RequestId) {
 pub struct PartCopies {
     /// By their ids: they may end meanwhile, and wait for the copies then.
     receives: RefCell<VecDeque<RequestId>>,
-    calls: Cell<Option<CallbackId>>,
+    calls: RepeatedCall,
 }
 
 /// Receives that are looked at in one progress: copies end in order, unless they are of several devices.
@@ -458,10 +457,7 @@ impl PartCopies {
 
     fn add(&self, worker: &Core, id: RequestId) {
         self.receives.borrow_mut().push_back(id);
-        if self.calls.get().is_none() {
-            let id = worker.call_in_progress(poll, Repeat::Always);
-            self.calls.set(id.ok());
-        }
+        self.calls.start(worker, poll);
         worker.wakeup.work_came();
     }
 }
@@ -475,10 +471,8 @@ extern "C" fn poll(worker: &Core) -> c_uint {
         let Some(id) = id else { break };
         ended += end_copies(worker, id);
     }
-    if copies.is_empty()
-        && let Some(id) = copies.calls.take()
-    {
-        worker.stop_calls(id);
+    if copies.is_empty() {
+        copies.calls.stop(worker);
     }
     ended
 }
