@@ -128,6 +128,36 @@ static void order(void)
     side_close(&two);
 }
 
+/* Messages that nobody has asked for fill the shared memory: a longer one, which goes there part by part, comes all the same. */
+static void full(void)
+{
+    enum { FILLERS = 40 };
+    static const ucp_request_param_t none;
+    static ucs_status_ptr_t fillers[FILLERS];
+    int i, round;
+
+    for (round = 0; round < 3; ++round) {
+        for (i = 0; i < FILLERS; ++i) {
+            fillers[i] = ucp_tag_send_nbx(ep, from[1], 1 << 20, 100 + i, &none);
+        }
+        post(0, 1);
+        CHECK_OK(side_wait(&one, &two, receives[0]));
+        CHECK_OK(side_wait(&one, &two, sends[0]));
+        CHECK(holds(to[0], 0, lengths[0]));
+        write_memory(to[0], 100, LONGEST);
+        for (i = 0; i < FILLERS; ++i) {
+            CHECK_OK(side_wait(&one, &two, ucp_tag_recv_nbx(two.worker, to[1], LONGEST, 100 + i, -1, &none)));
+            CHECK_OK(side_wait(&one, &two, fillers[i]));
+            CHECK(holds(to[1], 1, 1 << 20));
+            write_memory(to[1], 100, LONGEST);
+        }
+    }
+    CHECK_OK(side_disconnect(&one, &two, ep, 0));
+    CHECK_OK(side_disconnect(&two, &one, back, 0));
+    side_close(&one);
+    side_close(&two);
+}
+
 /* A close waits for what is under way. */
 static void closed_in_peace(void)
 {
@@ -426,6 +456,9 @@ int main(int argc, char **argv)
     if (!strcmp(part, "order")) {
         open_sides();
         order();
+    } else if (!strcmp(part, "full")) {
+        open_sides();
+        full();
     } else if (!strcmp(part, "close")) {
         open_sides();
         closed_in_peace();

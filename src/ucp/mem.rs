@@ -677,6 +677,15 @@ impl Window {
         key.map(|_| window).ok_or(Status::UNSUPPORTED)
     }
 
+    /// One that has no memory and no key.
+    #[cfg(test)]
+    pub fn without_memory() -> Window {
+        Window {
+            region: None,
+            key: Vec::new(),
+        }
+    }
+
     /// Some bytes of such memory.
     pub fn part(&self, range: Range<usize>) -> Option<Room<'_>> {
         self.region.as_ref()?.block.as_ref()?.part(range)

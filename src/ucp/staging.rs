@@ -390,6 +390,39 @@ mod tests {
     use crate::ucs::test_rng::TestRng;
 
     #[test]
+    fn a_part_is_given_back_once_and_by_its_offset() {
+        let window = Rc::new(Window::without_memory());
+        let area = Area::of(Memory::Host(window), Arc::default(), 4 * PART);
+        let area = Rc::new(area);
+        let turns = PartTurns::default();
+        let mut parts = SendParts::new(Rc::clone(&area), &turns);
+        let mut others = SendParts::new(Rc::clone(&area), &turns);
+        for at in 0..3 {
+            let part = area.take(PART).unwrap();
+            parts.begin(Staged { copy: None, part });
+            let (_, staged) = parts.copying.pop_front().unwrap();
+            parts.told.push((at * PART, staged.into_part()));
+        }
+        let part = area.take(PART).unwrap();
+        others.begin(Staged { copy: None, part });
+        assert!(area.take(1).is_none(), "the area is full");
+        for wrong in [1, PART as u64 - 1, 3 * PART as u64, u64::MAX] {
+            assert!(parts.give_back(wrong).is_none());
+        }
+        assert!(others.give_back(0).is_none(), "it is being copied");
+        assert_eq!(parts.held_by_all(), 4);
+        assert!(parts.give_back(PART as u64).is_some());
+        assert!(parts.give_back(PART as u64).is_none(), "a second time");
+        assert_eq!(others.held_by_all(), 3);
+        assert!(area.take(PART).is_some() && area.take(PART + 1).is_none());
+        drop(parts);
+        assert_eq!(others.held_by_all(), 1);
+        drop(others);
+        assert!(area.take(4 * PART).is_some(), "all is given back");
+        assert_eq!(turns.held.get(), 0);
+    }
+
+    #[test]
     fn ranges_never_overlap_and_join_again() {
         let mut free: Vec<Range<usize>> = iter::once(0..64).collect();
         let mut taken: Vec<Range<usize>> = Vec::new();

@@ -116,7 +116,7 @@ class Attack:
         """Announcements, requests for data, answers and failures of endpoints, with keys and ids that nobody gave."""
         frames = [self.own()]
         for _ in range(self.many(10, 2000)):
-            kind = self.rng.choice([6, 7, 8, 9, 12, 13, 14, 15, 16, 17, 18, 27])
+            kind = self.rng.choice([6, 7, 8, 9, 12, 13, 14, 15, 16, 17, 18, 27, 28, 29])
             body = bytearray(self.rng.randbytes(self.rng.randrange(8, 120)))
             struct.pack_into("<Q", body, 0, self.uuid)
             frames.append(frame(kind, bytes(body)))

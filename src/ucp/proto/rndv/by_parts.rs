@@ -17,7 +17,7 @@ use super::receiver::{complete_after, ep_of_sender, with_arriving};
 use super::sender;
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, Pin, Task, TaskStep};
-use crate::ucp::op::{BufferAccess, Op, SendOp, Stage};
+use crate::ucp::op::{Arriving, BufferAccess, Op, SendOp, Stage};
 use crate::ucp::proto::{control, zcopy};
 use crate::ucp::request::Req;
 use crate::ucp::rkey::{MappedBytes, RemoteKey};
@@ -328,15 +328,7 @@ pub fn on_part(worker: &Core, hdr: &PartHdr) {
         return send_taken(worker, hdr.sender, hdr.offset);
     };
     let came = with_arriving(req, |data, state| {
-        let Some(BufferAccess::Parts(parts)) = state.access.as_deref() else {
-            return None;
-        };
-        let is_first = parts.copying.is_empty();
-        let bytes = PartBytes::find(parts, hdr)?;
-        if hdr.length == 0 || state.sender.id != hdr.sender.id {
-            return None;
-        }
-        let offset = state.place(hdr.offset, usize::try_from(hdr.length).ok()?)?;
+        let (bytes, offset, is_first) = accept(state, hdr)?;
         if state.error.is_some() {
             return Some((Came::Taken, is_first));
         }
@@ -361,6 +353,21 @@ pub fn on_part(worker: &Core, hdr: &PartHdr) {
         }
         None => ucs_error!("a part of a message was not asked for, or came before; dropped"),
     }
+}
+
+/// The bytes of a part, where they belong, and whether no other part is copied. `None`, and nothing changes, for one that is not of
+/// the message that was asked for, was named before, or is not in its sender's memory.
+fn accept(state: &mut Arriving, hdr: &PartHdr) -> Option<(PartBytes, usize, bool)> {
+    let Some(BufferAccess::Parts(parts)) = state.access.as_deref() else {
+        return None;
+    };
+    if hdr.length == 0 || state.sender != hdr.sender {
+        return None;
+    }
+    let is_first = parts.copying.is_empty();
+    let bytes = PartBytes::find(parts, hdr)?;
+    let offset = state.place(hdr.offset, usize::try_from(hdr.length).ok()?)?;
+    Some((bytes, offset, is_first))
 }
 
 /// The bytes of a part in the sender's memory.
@@ -510,4 +517,191 @@ fn end_copies(worker: &Core, id: RequestId) -> c_uint {
     let copies = &worker.proto().part_copies;
     copies.receives.borrow_mut().push_back(id);
     ended
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::c::{UCT_DEVICE_TL_CUDA_IPC, uct_device_mem_elem};
+    use crate::ucp::rkey::Access;
+    use crate::ucs::test_rng::TestRng;
+    use crate::uct::base::memory_copier::KeptBytes;
+    use crate::uct::internal::DeviceMapping;
+    use crate::wire::id::{EpId, EpName};
+    use crate::wire::rkey::Rkey;
+    use std::sync::Arc;
+
+    const AREA: u64 = 0x7000_0000;
+    const MAPPED: usize = 0x9000_0000;
+    const LENGTH: usize = 1 << 20;
+    const PART: u64 = 100 << 10;
+
+    fn sender() -> RequestName {
+        let id = EpId(4);
+        let ep = EpName { uuid: 3, id };
+        RequestName {
+            ep,
+            id: RequestId(5),
+        }
+    }
+
+    /// A receive of three parts and a half that has asked for them.
+    fn asked() -> Arriving {
+        let info = Rkey {
+            context: 1,
+            region: 2,
+            address: AREA,
+            length: LENGTH as u64,
+            mem_type: PARTS,
+            uses: READ,
+        };
+        let mapping = DeviceMapping {
+            transport: UCT_DEVICE_TL_CUDA_IPC,
+            element: [0; size_of::<uct_device_mem_elem>()],
+            mapped: (MAPPED, LENGTH),
+            mapping: Some(Arc::new(())),
+        };
+        Arriving {
+            total: (PART * 7 / 2) as usize,
+            sender: sender(),
+            state: ReceiverState::AwaitData,
+            access: Some(Box::new(BufferAccess::Parts(ReceiveParts {
+                key: Rc::new(RemoteKey::new(info, Access::Messages, None)),
+                on_device: Some(mapping),
+                copying: VecDeque::new(),
+            }))),
+            ..Arriving::default()
+        }
+    }
+
+    fn part(offset: u64, length: u64) -> PartHdr {
+        PartHdr {
+            sender: sender(),
+            receiver: RequestId(6),
+            offset,
+            length,
+            address: AREA,
+        }
+    }
+
+    #[test]
+    fn parts_come_once_in_any_order_and_stand_where_they_are_said_to() {
+        let mut state = asked();
+        for (at, offset, length) in [
+            (0, PART, PART),
+            (4096, 0, PART),
+            (9, 3 * PART, PART / 2),
+            (LENGTH as u64 - PART, 2 * PART, PART),
+        ] {
+            assert_eq!(state.state, ReceiverState::AwaitData);
+            let hdr = PartHdr {
+                address: AREA + at,
+                ..part(offset, length)
+            };
+            let (bytes, to, is_first) = accept(&mut state, &hdr).unwrap();
+            assert!(to as u64 == offset && is_first);
+            let PartBytes::OnDevice(bytes) = bytes else {
+                panic!("not in memory of the device")
+            };
+            let (from, count) = bytes.bytes();
+            assert_eq!(from.addr(), MAPPED + at as usize);
+            assert_eq!(count as u64, length);
+            assert!(accept(&mut state, &hdr).is_none(), "a second time");
+        }
+        assert_eq!(state.state, ReceiverState::Over);
+        assert!(accept(&mut state, &part(0, PART)).is_none(), "it is over");
+    }
+
+    #[test]
+    fn hostile_parts_change_nothing() {
+        let mut state = asked();
+        let total = state.total as u64;
+        let ok = part(0, PART);
+        let of_other_ep = RequestName {
+            ep: EpName::default(),
+            ..sender()
+        };
+        let of_other_send = RequestName {
+            id: RequestId(7),
+            ..sender()
+        };
+        for hdr in [
+            part(0, 0),
+            part(total, 0),
+            part(0, total + 1),
+            part(total, 1),
+            part(total - 5, 6),
+            part(u64::MAX, 1),
+            part(u64::MAX - 5, 6),
+            part(0, u64::MAX),
+            part(1, u64::MAX),
+            PartHdr {
+                sender: of_other_ep,
+                ..ok
+            },
+            PartHdr {
+                sender: of_other_send,
+                ..ok
+            },
+            PartHdr { address: 0, ..ok },
+            PartHdr {
+                address: AREA - 1,
+                ..ok
+            },
+            PartHdr {
+                address: AREA + LENGTH as u64 - PART + 1,
+                ..ok
+            },
+            PartHdr {
+                address: AREA + LENGTH as u64,
+                ..ok
+            },
+            PartHdr {
+                address: u64::MAX,
+                ..ok
+            },
+            PartHdr {
+                address: u64::MAX - PART + 1,
+                ..ok
+            },
+        ] {
+            assert!(accept(&mut state, &hdr).is_none(), "{hdr:?}");
+        }
+        let rng = TestRng::new(3);
+        for _ in 0..10_000 {
+            let hdr = PartHdr {
+                address: rng.next() >> rng.below(64),
+                ..part(rng.next() >> rng.below(64), rng.next() >> rng.below(64))
+            };
+            let is_inside = hdr.length > 0
+                && hdr.offset <= total
+                && hdr.length <= total - hdr.offset
+                && (AREA..=AREA + LENGTH as u64).contains(&hdr.address)
+                && hdr.length <= AREA + LENGTH as u64 - hdr.address;
+            assert!(is_inside || accept(&mut state, &hdr).is_none(), "{hdr:?}");
+        }
+        assert!(state.received == 0 && state.ahead.is_none() && state.error.is_none());
+        assert_eq!(state.state, ReceiverState::AwaitData);
+        assert!(accept(&mut state, &ok).is_some());
+    }
+
+    #[test]
+    fn only_who_has_asked_for_parts_takes_them() {
+        let mut state = asked();
+        state.access = None;
+        assert!(accept(&mut state, &part(0, PART)).is_none());
+        for other in [
+            ReceiverState::Matched,
+            ReceiverState::Getting,
+            ReceiverState::Over,
+            ReceiverState::Copying,
+        ] {
+            let mut state = Arriving {
+                state: other,
+                ..asked()
+            };
+            assert!(accept(&mut state, &part(0, PART)).is_none(), "{other}");
+            assert_eq!((state.state, state.received), (other, 0));
+        }
+    }
 }
