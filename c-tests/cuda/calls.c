@@ -3,9 +3,10 @@
  * whether something has ended are left out: how many there are is chance. Prints both in hundredths of a message, for
  * the sender and the receiver; with FAKE_CUDA=log=FILE the log has a line where the messages begin and where they end.
  *
- *   calls FROM TO LENGTH COUNT [stream|put|get]       FROM, TO: host, device or managed
+ *   calls FROM TO LENGTH COUNT [unexpected|stream|put|get]       FROM, TO: host, device or managed
  *
- * A put is from the sender's memory FROM to memory of the host, which the receiver has mapped; a get from such memory to TO.
+ * An unexpected message is there before it is asked for. A put is from the sender's memory FROM to memory of the host, which
+ * the receiver has mapped; a get from such memory to TO.
  *
  * Run by tests/cuda. */
 #include "../cuda_driver.h"
@@ -132,6 +133,7 @@ static void open_memory(size_t length)
 static ucs_status_ptr_t post(char *buffer, size_t length, ucs_memory_type_t type)
 {
     ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_MEMORY_TYPE, .memory_type = type};
+    ucp_tag_recv_info_t info;
     size_t got;
 
     if (is_access()) {
@@ -148,6 +150,11 @@ static ucs_status_ptr_t post(char *buffer, size_t length, ucs_memory_type_t type
         param.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
         param.flags = UCP_STREAM_RECV_FLAG_WAITALL;
         return ucp_stream_recv_nbx(ep, buffer, length, &got, &param);
+    }
+    if (!strcmp(what, "unexpected") && pair_is_child(&pair)) {
+        while (!ucp_tag_probe_nb(side.worker, TAG, -1, 0, &info)) {
+            ucp_worker_progress(side.worker);
+        }
     }
     return pair_is_child(&pair) ? ucp_tag_recv_nbx(side.worker, buffer, length, TAG, -1, &param) :
                                   ucp_tag_send_nbx(ep, buffer, length, TAG, &param);

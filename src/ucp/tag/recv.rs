@@ -11,7 +11,7 @@ use crate::ucp::proto::postponed::{self, Fetch};
 use crate::ucp::proto::reassembly::{MessageId, Reassembly, Target, empty_reassembly};
 use crate::ucp::proto::rndv::receiver;
 use crate::ucp::request::{
-    Callback, Info, Param, Posted, Req, Request, RequestSlot, ended, settle,
+    Callback, Info, Param, Posted, Req, Request, RequestSlot, ended, must_be_immediate, settle,
 };
 use crate::ucp::rts::Rts;
 use crate::ucp::unexpected;
@@ -225,7 +225,16 @@ pub fn take(
         if let Some(sender) = sync {
             receiver::send_match(worker, sender);
         }
-        let result = unpack_whole(&data, bytes);
+        let may_start =
+            data.memory_type() != UCS_MEMORY_TYPE_HOST && must_be_immediate(param).is_ok();
+        let result = if may_start {
+            match start_unpack_whole(&data, bytes) {
+                Ok(Some(copy)) => return await_copy(worker, param, data, info, copy),
+                ended => ended.map(drop),
+            }
+        } else {
+            unpack_whole(&data, bytes)
+        };
         drop(data);
         if !is_told_later(param) {
             return Ok((ended(worker, param, info, result)?, info));
@@ -257,6 +266,22 @@ pub fn take(
         | Message::Whole(_)
         | Message::WholeSync(_) => {}
     }
+    Ok((settle(req, param)?, info))
+}
+
+/// A receive has its message when a device has made its copy.
+#[cold]
+fn await_copy(
+    worker: &Core,
+    param: &Param,
+    data: Data,
+    info: Info,
+    copy: Box<dyn PendingCopy>,
+) -> Result<(Posted, Info)> {
+    let arriving = Arriving::default();
+    let req = Request::create(worker, param, Op::TagRecv(TagRecvOp { data, arriving }))?;
+    req.set_info(info);
+    receiver::complete_after(req, Ok(Some(copy)));
     Ok((settle(req, param)?, info))
 }
 
@@ -563,12 +588,20 @@ pub fn complete_matched(req: Req) {
     }
 }
 
-/// The result of a matched message whose fragments are all here; `None` if the receive is over.
+/// The result of a matched message whose fragments are all here; `None` if the receive is over, or completes when a device has made
+/// its copy.
 fn unpacked(req: Req) -> Option<Result<()>> {
-    req.with_op(|op| match op {
-        Op::TagRecv(r) => Some(r.arriving.error.map_or_else(|| r.data.finish(), Err)),
+    let copy = req.with_op(|op| match op {
+        Op::TagRecv(r) => Some(r.arriving.error.map_or_else(|| r.data.start_finish(), Err)),
         _ => None,
-    })
+    })?;
+    match copy {
+        Ok(Some(_)) => {
+            receiver::complete_after(req, copy);
+            None
+        }
+        ended => Some(ended.map(drop)),
+    }
 }
 
 /// The sender of a fragmented message is gone: a matched receive fails, an unexpected message is dropped.
