@@ -1,7 +1,7 @@
 //! The message handlers of the interfaces, one for each kind of message.
 //!
-//! Every header is decoded with a length check; malformed messages are dropped with a log line. Only an active message may
-//! stay in the transport's memory after its handler has returned (`keeping_am`).
+//! Every header is decoded with a length check; malformed messages are dropped with a log line. Only active messages and
+//! bytes of streams may stay in the transport's memory after their handler has returned (`KEEPING`).
 
 use super::failover::inbound;
 use super::feature::Feature;
@@ -93,7 +93,7 @@ const BODIES: [MessageHandler; HANDLERS.len()] = [
         Some(())
     },
     |w, m| am::recv::on_passing(w, m),
-    |w, m| stream::recv::on_data(w, m),
+    |w, m| stream::recv::on_message(w, m, Keep::No),
     |w, m| rma::target::on_put(w, m),
     |w, m| rma::target::on_get(w, m),
     |w, m| rma::software::on_get_reply(w, m),
@@ -188,6 +188,17 @@ const SHORT_BODIES: [(ShortBody, usize); 5] = [
     ),
 ];
 
+type KeepingBody = fn(&Core, &[u8], Keep) -> Option<()>;
+
+/// Handlers of messages that may stay where they are. They do the same as the others.
+const KEEPING: [(AmId, KeepingBody); 2] = [
+    (AmId::Am, |w, m, keep| match keep {
+        Keep::No => am::recv::on_passing(w, m),
+        _ => am::recv::on_message(w, m, keep).map(drop),
+    }),
+    (AmId::Stream, stream::recv::on_message),
+];
+
 /// Direct placement of long stream messages.
 const STREAM_PLACING: Placing = Placing {
     head: StreamHdr::LEN,
@@ -205,7 +216,11 @@ pub fn install(iface: &IfaceBase, worker: &Core) -> Result<()> {
         iface.am.set(AmId::Am as u8, keeping, argument(worker))?;
     }
     let aligned = worker.params.am_alignment <= am::recv::SHORT_ALIGN;
-    for ((id, short), (_, max)) in SHORT.into_iter().zip(SHORT_BODIES) {
+    for ((id, short), (_, most)) in SHORT.into_iter().zip(SHORT_BODIES) {
+        let max = match id {
+            AmId::Stream if iface.internal.ops.keeps_in_place => stream::recv::SHORT_MAX,
+            _ => most,
+        };
         let is_served = match id {
             AmId::Am => aligned,
             AmId::Stream => !worker.lacks(Feature::Stream),
@@ -216,7 +231,8 @@ pub fn install(iface: &IfaceBase, worker: &Core) -> Result<()> {
         }
     }
     iface.am.set_placing(AmId::Stream as u8, &STREAM_PLACING);
-    iface.am.set_keeping(AmId::Am as u8, keeping_am);
+    iface.am.set_keeping(AmId::Am as u8, keeping::<0>);
+    iface.am.set_keeping(AmId::Stream as u8, keeping::<1>);
     Ok(())
 }
 
@@ -237,17 +253,14 @@ unsafe fn on_upstream(arg: *mut c_void, event: &UpstreamEvent<'_>) -> Result<()>
     upstream::on_event(unsafe { &*arg.cast::<Core>() }, event)
 }
 
-/// An active message whose data its handler may keep.
-unsafe fn keeping_am(arg: *mut c_void, message: &[u8], keep: Keep) {
+/// The entry of handler `N` of `KEEPING`.
+unsafe fn keeping<const N: usize>(arg: *mut c_void, message: &[u8], keep: Keep) {
     // SAFETY: as in `shim`.
     let worker = unsafe { &*arg.cast::<Core>() };
     worker.counters.received_long.add(1);
-    let taken = match keep {
-        Keep::No => am::recv::on_passing(worker, message),
-        _ => am::recv::on_message(worker, message, keep).map(drop),
-    };
-    if taken.is_none() {
-        malformed(AmId::Am, message.len());
+    let (id, handle) = KEEPING[N];
+    if handle(worker, message, keep).is_none() {
+        malformed(id, message.len());
     }
 }
 

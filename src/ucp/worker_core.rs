@@ -101,6 +101,23 @@ impl OpenIface {
     }
 }
 
+/// Bytes of a message that stays in the memory of the interface it came by.
+pub struct InPlace {
+    /// Address of the message.
+    message: usize,
+    data: *const u8,
+    len: usize,
+    /// Index of the interface.
+    iface: usize,
+}
+
+impl InPlace {
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: readable until the message is released.
+        unsafe { core::slice::from_raw_parts(self.data, self.len) }
+    }
+}
+
 /// What the core asks of the floors above it and tells them.
 pub struct Hooks {
     /// Whether the application may be waiting for a message that unexpected ones precede.
@@ -425,20 +442,25 @@ impl Core {
         all
     }
 
-    /// `message`, which is being handled, stays where its interface has it. Returns the index of the interface.
+    /// `message`, which is being handled, stays where its interface has it, for `bytes` of it, until it is released. `None` if the
+    /// interface does not keep it.
     #[cold]
-    pub fn keep_message(&self, message: &[u8]) -> Option<usize> {
+    pub fn keep_message(&self, message: &[u8], bytes: &[u8]) -> Option<InPlace> {
         let (address, len) = (message.as_ptr().addr(), message.len());
-        self.ifaces
-            .iter()
-            .position(|iface| iface.internal().keep(address, len))
+        let keeps = |iface: &OpenIface| iface.internal().keep(address, len);
+        Some(InPlace {
+            message: address,
+            data: bytes.as_ptr(),
+            len: bytes.len(),
+            iface: self.ifaces.iter().position(keeps)?,
+        })
     }
 
-    /// The message at `address`, which interface `iface` keeps, is not needed any more.
+    /// A message that an interface keeps is not needed any more.
     #[cold]
-    pub fn release_message(&self, iface: usize, address: usize) {
-        if let Some(iface) = self.ifaces.get(iface) {
-            iface.internal().release(address);
+    pub fn release_message(&self, kept: &InPlace) {
+        if let Some(iface) = self.ifaces.get(kept.iface) {
+            iface.internal().release(kept.message);
         }
     }
 

@@ -177,6 +177,9 @@ pub trait InternalIface: Iface {
     /// `release` know it by the address of the message.
     const IN_DESCRIPTORS: bool = false;
 
+    /// Handlers that `AmTable::set_keeping` sets get messages that they may keep in place.
+    const KEEPS_IN_PLACE: bool = false;
+
     /// The message of `len` bytes at an address, whose handler is called with `Keep::InPlace` or in a descriptor, stays there
     /// until it is released or the interface is closed. Returns whether the message is one of this interface and does.
     fn keep(face: &IfaceBox<Self>, address: usize, len: usize) -> bool {
@@ -682,6 +685,8 @@ pub struct InternalOps {
     pub release: unsafe fn(uct_iface_h, usize),
     /// `InternalIface::IN_DESCRIPTORS`.
     pub in_descriptors: bool,
+    /// `InternalIface::KEEPS_IN_PLACE`.
+    pub keeps_in_place: bool,
     /// `InternalIface::has_message`.
     pub has_message: unsafe fn(uct_iface_h) -> Option<bool>,
     /// `InternalIface::event_came`.
@@ -725,6 +730,7 @@ impl<I: InternalIface> Table<I> {
         keep: keep::<I>,
         release: release::<I>,
         in_descriptors: I::IN_DESCRIPTORS,
+        keeps_in_place: I::KEEPS_IN_PLACE,
         has_message: has_message::<I>,
         event_came: event_came::<I>,
         arm_watched: arm_watched::<I>,

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 use crate::ucp::rts::Rts;
+use crate::ucp::worker_core::InPlace;
 use core::cell::{Cell, RefCell};
 use core::ffi::c_void;
 use std::collections::HashMap;
@@ -61,18 +62,6 @@ pub fn is_aligned(at: *const u8, align: usize) -> bool {
     at.addr() & (align.max(1) - 1) == 0
 }
 
-/// A message that stays in the memory of the interface it came by.
-#[derive(Clone, Copy)]
-pub struct InPlace {
-    /// Address of the message.
-    pub message: usize,
-    /// What its handler got.
-    pub data: *const u8,
-    pub len: usize,
-    /// Index of the interface.
-    pub iface: usize,
-}
-
 /// A kept descriptor.
 pub enum Kept {
     Data(Buffer),
@@ -86,7 +75,7 @@ impl Kept {
     fn handle(&self) -> usize {
         match self {
             Kept::Data(b) => b.bytes().as_ptr().addr(),
-            Kept::InPlace(p) => p.data.addr(),
+            Kept::InPlace(p) => p.bytes().as_ptr().addr(),
             Kept::Rts(a) => core::ptr::from_ref(a.as_ref()).addr(),
         }
     }

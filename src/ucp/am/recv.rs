@@ -1,6 +1,6 @@
 //! Receiving active messages: calling the handlers, and fetching rendezvous data.
 
-use super::kept::{Buffer, CurrentData, InPlace, Kept, TakenData, is_aligned};
+use super::kept::{Buffer, CurrentData, Kept, TakenData, is_aligned};
 use super::{AmHandler, Function, PlainHandler};
 use crate::c::*;
 use crate::ucp::dt::Data;
@@ -301,16 +301,11 @@ fn deliver_in_place(
 /// A handler keeps the data of a message, which stays where its transport has it. Returns whether it does.
 #[inline(never)]
 fn keep_in_place(worker: &Core, message: &[u8], body: &[u8]) -> bool {
-    let Some(iface) = worker.keep_message(message) else {
+    let Some(kept) = worker.keep_message(message, body) else {
         ucs_error!("an active message cannot be kept: its interface is closed");
         return false;
     };
-    worker.am().kept.keep(Kept::InPlace(InPlace {
-        message: message.as_ptr().addr(),
-        data: body.as_ptr(),
-        len: body.len(),
-        iface,
-    }));
+    worker.am().kept.keep(Kept::InPlace(kept));
     true
 }
 
@@ -424,10 +419,8 @@ pub fn fetch(
             return copy_out(worker, buffer.bytes(), data, param);
         }
         Some(TakenData::Kept(Kept::InPlace(kept))) => {
-            // SAFETY: readable until it is released.
-            let bytes = unsafe { core::slice::from_raw_parts(kept.data, kept.len) };
-            let copied = copy_out(worker, bytes, data, param);
-            worker.release_message(kept.iface, kept.message);
+            let copied = copy_out(worker, kept.bytes(), data, param);
+            worker.release_message(&kept);
             return copied;
         }
         Some(TakenData::Current(CurrentData::Rts(a)) | TakenData::Kept(Kept::Rts(a))) => *a,
@@ -487,7 +480,7 @@ pub fn release(worker: &Core, handle: *const c_void) {
             receiver::send_ack(worker, a.sender, Ok(()));
         }
         Some(TakenData::Kept(Kept::InPlace(kept))) => {
-            worker.release_message(kept.iface, kept.message);
+            worker.release_message(&kept);
         }
         Some(TakenData::Current(CurrentData::Bytes { .. }) | TakenData::Kept(Kept::Data(_))) => {}
     }

@@ -4,10 +4,12 @@ use super::short_queue::ShortQueue;
 use crate::ucp::buffers::{Buffer, Buffers};
 use crate::ucp::request::Req;
 use crate::ucp::rts::Rts;
+use crate::ucp::worker_core::{Core, InPlace, WorkerRef};
 use crate::ucs::deque::pop_front_if;
 use crate::uct::base::copy::copy;
 use core::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
+use std::ops::Deref;
 
 /// Where the bytes of a chunk are that has not been copied.
 #[derive(Clone, Copy)]
@@ -33,9 +35,49 @@ pub fn is_requested(chunk: Option<&Chunk>) -> bool {
     matches!(remote, Some(Remote::Requested { .. }))
 }
 
+/// Bytes of a message that stays where its transport has it until this is dropped.
+pub struct KeptMessage {
+    worker: WorkerRef,
+    at: InPlace,
+}
+
+impl KeptMessage {
+    /// Keeps `message`, which is being handled, for `bytes` of it. `None` if its transport does not.
+    pub fn keep(worker: &Core, message: &[u8], bytes: &[u8]) -> Option<KeptMessage> {
+        Some(KeptMessage {
+            worker: worker.to_ref(),
+            at: worker.keep_message(message, bytes)?,
+        })
+    }
+}
+
+impl Drop for KeptMessage {
+    fn drop(&mut self) {
+        self.worker.release_message(&self.at);
+    }
+}
+
+/// Received bytes: a copy, or the message itself.
+pub enum ChunkBytes {
+    Copied(Buffer),
+    InPlace(KeptMessage),
+}
+
+impl Deref for ChunkBytes {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        match self {
+            ChunkBytes::Copied(buffer) => buffer,
+            ChunkBytes::InPlace(message) => message.at.bytes(),
+        }
+    }
+}
+
 /// Bytes of one message, from `at` on.
 pub struct Chunk {
-    pub bytes: Buffer,
+    pub bytes: ChunkBytes,
     pub at: usize,
     /// Set while the bytes are remote; then `bytes` is empty.
     pub remote: Option<Box<Remote>>,
@@ -43,6 +85,10 @@ pub struct Chunk {
 
 impl Chunk {
     pub fn here(bytes: Buffer) -> Chunk {
+        Chunk::of(ChunkBytes::Copied(bytes))
+    }
+
+    fn of(bytes: ChunkBytes) -> Chunk {
         Chunk {
             bytes,
             at: 0,
@@ -88,13 +134,13 @@ pub struct Inbox {
 /// Chunks the application has, by their addresses. The last one is stored separately, as mostly there is one.
 #[derive(Default)]
 pub struct LentChunks {
-    last: Option<(usize, Buffer)>,
-    others: HashMap<usize, Buffer>,
+    last: Option<(usize, ChunkBytes)>,
+    others: HashMap<usize, ChunkBytes>,
 }
 
 impl LentChunks {
     #[inline]
-    pub fn insert(&mut self, at: usize, bytes: Buffer) {
+    pub fn insert(&mut self, at: usize, bytes: ChunkBytes) {
         if let Some((at, bytes)) = self.last.replace((at, bytes)) {
             self.others.insert(at, bytes);
         }
@@ -187,7 +233,7 @@ impl Inbox {
     /// Appends bytes.
     pub fn push(&self, bytes: &[u8], buffers: &Buffers) {
         if !self.push_short(bytes) {
-            self.push_chunk(buffers.copy_stream(bytes));
+            self.push_chunk(ChunkBytes::Copied(buffers.copy_stream(bytes)));
         }
     }
 
@@ -213,9 +259,9 @@ impl Inbox {
         true
     }
 
-    pub fn push_chunk(&self, bytes: Buffer) {
+    pub fn push_chunk(&self, bytes: ChunkBytes) {
         self.available.set(self.available.get() + bytes.len());
-        self.chunks.borrow_mut().push_back(Chunk::here(bytes));
+        self.chunks.borrow_mut().push_back(Chunk::of(bytes));
     }
 
     /// Makes the messages that go before all chunks chunks as well.
@@ -265,10 +311,14 @@ impl Inbox {
         // SAFETY: `count` bytes are there, and room for them by the caller's promise.
         unsafe { copy(rest.as_ptr(), to, count) };
         if rest.len() == count {
-            // Emptied in place: a move by wide loads after narrow stores would stall.
-            front.bytes.give_back();
             debug_assert!(front.remote.is_none());
-            core::mem::forget(chunks.pop_front());
+            if let ChunkBytes::Copied(buffer) = &mut front.bytes {
+                // Emptied in place: a move by wide loads after narrow stores would stall.
+                buffer.give_back();
+                core::mem::forget(chunks.pop_front());
+            } else {
+                chunks.pop_front();
+            }
         } else {
             front.at += count;
         }
@@ -335,7 +385,7 @@ mod tests {
         let mut lent = LentChunks::default();
         for order in [[1, 2, 3], [3, 2, 1], [2, 3, 1]] {
             for at in 1..=3 {
-                lent.insert(at, vec![0; 4].into());
+                lent.insert(at, ChunkBytes::Copied(vec![0; 4].into()));
             }
             for at in order {
                 assert!(lent.remove(at) && !lent.remove(at));

@@ -5,7 +5,7 @@
 
 use super::rndv;
 use crate::ucp::dt::Data;
-use crate::ucp::ep::stream_inbox::{Chunk, Inbox, is_requested};
+use crate::ucp::ep::stream_inbox::{Chunk, ChunkBytes, Inbox, KeptMessage, is_requested};
 use crate::ucp::ep::{Ep, Pin};
 use crate::ucp::feature::Feature;
 use crate::ucp::op::{Op, Operation, StreamRecvOp};
@@ -18,6 +18,7 @@ use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
 use crate::uct::base::copy::{Payload, SMALL, copy, copy_small};
 use crate::uct::base::memory_copier::PendingCopy;
+use crate::uct::internal::Keep;
 use crate::wire::header::{Header, StreamHdr};
 use crate::wire::id::{EpId, EpName};
 use crate::{ucs_debug, ucs_error};
@@ -28,6 +29,12 @@ use core::ptr::NonNull;
 /// copied directly into its buffer.
 const WORTH_A_RECEIVE: usize = 2 << 10;
 
+/// To copy so many bytes that no receive waits for costs less than to keep their message where it is.
+const COPIED_MAX: usize = 512;
+
+/// The longest rest of a message that comes by `on_short` of a transport that can keep messages.
+pub const SHORT_MAX: usize = COPIED_MAX + StreamHdr::LEN - size_of::<u64>();
+
 impl Operation for StreamRecvOp {
     /// A device has copied what was received.
     fn on_transfers_done(req: Req, result: Result<()>) {
@@ -35,10 +42,11 @@ impl Operation for StreamRecvOp {
     }
 }
 
-/// Bytes for a stream.
-pub fn on_data(worker: &Core, message: &[u8]) -> Option<()> {
+/// Bytes for a stream; `keep` is what the transport can do for those that no receive waits for.
+pub fn on_message(worker: &Core, message: &[u8], keep: Keep) -> Option<()> {
     let (h, body) = StreamHdr::split(message)?;
-    deliver(worker, h.ep, body);
+    let whole = (keep == Keep::InPlace).then_some(message);
+    deliver_part(worker, h.ep, body, whole);
     Some(())
 }
 
@@ -107,8 +115,13 @@ fn keep(ep: &Ep, body: &[u8]) -> bool {
 }
 
 /// Bytes for a stream, by the sender's worker and endpoint.
-#[inline(never)]
 pub fn deliver(worker: &Core, name: EpName, body: &[u8]) {
+    deliver_part(worker, name, body, None);
+}
+
+/// The same; they are part of a `message` that may stay where it is.
+#[inline(never)]
+fn deliver_part(worker: &Core, name: EpName, body: &[u8], message: Option<&[u8]>) {
     let Some(ep) = worker.open_ep_of_peer(name) else {
         ucs_debug!("{} bytes for a stream that is closed; dropped", body.len());
         return;
@@ -127,8 +140,13 @@ pub fn deliver(worker: &Core, name: EpName, body: &[u8]) {
             0
         };
         if direct < body.len() {
-            ep.stream.push(&body[direct..], &worker.buffers);
-            unexpected::add(worker, body.len() - direct);
+            let rest = &body[direct..];
+            let message = message.filter(|_| rest.len() > COPIED_MAX);
+            match message.and_then(|message| KeptMessage::keep(worker, message, rest)) {
+                Some(kept) => ep.stream.push_chunk(ChunkBytes::InPlace(kept)),
+                None => ep.stream.push(rest, &worker.buffers),
+            }
+            unexpected::add(worker, rest.len());
         }
         serve(ep);
         worker.stream().list(ep);

@@ -8,7 +8,7 @@
 use super::recv::serve;
 use crate::ucp::buffers::zeroed;
 use crate::ucp::dt::Data;
-use crate::ucp::ep::stream_inbox::{Chunk, Remote};
+use crate::ucp::ep::stream_inbox::{Chunk, ChunkBytes, Remote};
 use crate::ucp::ep::{Ep, Pin};
 use crate::ucp::feature::Feature;
 use crate::ucp::op::StreamRecvOp;
@@ -109,9 +109,8 @@ pub fn on_rts(worker: &Core, message: Rts) -> Option<()> {
     inbox.remote.set(inbox.remote.get() + 1);
     inbox.spill_inline();
     inbox.chunks.borrow_mut().push_back(Chunk {
-        bytes: Vec::new().into(),
-        at: 0,
         remote: Some(Box::new(Remote::Mapped(message))),
+        ..Chunk::here(Vec::new().into())
     });
     serve(ep);
     if inbox.remote.get() > 0 {
@@ -235,7 +234,7 @@ fn on_fetched(ep: &Ep, number: u64, result: Result<Vec<u8>>) {
         Ok(bytes) => {
             let chunk = &mut inbox.chunks.borrow_mut()[index];
             unexpected::add(ep.worker(), chunk.left());
-            chunk.bytes = bytes.into();
+            chunk.bytes = ChunkBytes::Copied(bytes.into());
             chunk.remote = None;
             inbox.remote.set(inbox.remote.get() - 1);
         }

@@ -309,6 +309,8 @@ impl ShmEp {
 }
 
 impl InternalIface for ShmIface {
+    const KEEPS_IN_PLACE: bool = true;
+
     /// A few bytes are sent without further tests if there is known room, as there mostly is.
     #[inline(always)]
     fn am_short_inside(ep: &Ep, id: u8, header: u64, payload: Payload<'_>) -> ucs_status_t {
