@@ -1,8 +1,8 @@
 //! Buffers for unexpected messages and stream data.
 //!
 //! Buffers of some size classes (`UCX_RX_MPOOL_SIZES`, and up to 8 KiB) are pooled, so that a warm worker allocates nothing;
-//! longer messages get memory of their own length. Those that come in pieces use a few long buffers again. A buffer returns to its pool
-//! when it is dropped, also after its worker.
+//! longer messages get memory of their own length. Those of up to 512 KiB use a few long buffers again. A buffer
+//! returns to its pool when it is dropped, also after its worker.
 
 use crate::ucs::{Result, Status};
 use crate::uct::base::copy::copy;
@@ -24,7 +24,9 @@ const LONG: [usize; 3] = [2 << 10, 4 << 10, 8 << 10];
 /// Free long buffers that are kept, and how long they are. The allocator has shorter ones at hand; longer ones it gets from the
 /// kernel and gives back each time, and the kernel clears each page.
 const LONG_KEPT: usize = 8;
-const LONG_SIZES: RangeInclusive<usize> = (16 << 10)..=(512 << 10);
+const LONG_SIZES: RangeInclusive<usize> = (8 << 10) + 1..=LONG_MAX;
+/// The longest buffers that are used again.
+pub const LONG_MAX: usize = 512 << 10;
 
 /// Zeros; `None` without memory.
 pub fn zeroed(len: usize) -> Option<Vec<u8>> {
@@ -50,8 +52,6 @@ struct Class {
 /// The buffers of a worker.
 pub struct Buffers {
     classes: Vec<Rc<Class>>,
-    /// The longest class that is configured.
-    configured: usize,
     /// Buffers of any of `LONG_SIZES`.
     long: Rc<Class>,
 }
@@ -133,7 +133,6 @@ impl Buffers {
         };
         Buffers {
             classes: sizes.into_iter().map(class).collect(),
-            configured,
             long: Rc::new(long),
         }
     }
@@ -143,22 +142,36 @@ impl Buffers {
         if !LONG_SIZES.contains(&total) {
             return Pieces::default();
         }
-        let mut free = self.long.free.borrow_mut();
-        let bytes = match free.iter().rposition(|b| b.len() >= total) {
-            Some(at) => free.swap_remove(at),
-            None => {
-                // Messages have become longer.
-                if free.len() == LONG_KEPT {
-                    free.swap_remove(0);
-                }
-                Box::default()
-            }
-        };
         Pieces {
-            bytes: bytes.into(),
+            bytes: self.free_long(total).unwrap_or_default().into(),
             len: 0,
             home: Some(Rc::clone(&self.long)),
         }
+    }
+
+    /// A free long buffer of at least `len` bytes.
+    fn free_long(&self, len: usize) -> Option<Box<[u8]>> {
+        let mut free = self.long.free.borrow_mut();
+        if let Some(at) = free.iter().rposition(|b| b.len() >= len) {
+            return Some(free.swap_remove(at));
+        }
+        // Messages have become longer.
+        if free.len() == LONG_KEPT {
+            free.swap_remove(0);
+        }
+        None
+    }
+
+    /// A buffer of `len` bytes for stream data, whatever they are: a long one that is used again, or zeros. `None` without memory.
+    pub fn room(&self, len: usize) -> Option<Buffer> {
+        let Some((bytes, class)) = self.take_long(len) else {
+            return zeroed(len).map(Buffer::from);
+        };
+        Some(Buffer {
+            bytes,
+            len,
+            home: Some(Rc::clone(class)),
+        })
     }
 
     /// A copy of `bytes`. Inlined, so that the buffer's description is built in its final place: one that is written by
@@ -172,15 +185,11 @@ impl Buffers {
     #[inline(always)]
     pub fn copy_two<const BEHIND: usize>(&self, bytes: &[u8], behind: &[u8; BEHIND]) -> Buffer {
         let len = bytes.len() + BEHIND;
-        let Some(class) = self.classes.iter().find(|c| len <= c.size) else {
-            return [bytes, behind].concat().into();
-        };
-        let warm = class.free.borrow_mut().pop();
-        let Some(mut at) = warm.or_else(|| class.grow()) else {
+        let Some((mut at, class)) = self.take(len) else {
             return [bytes, behind].concat().into();
         };
         debug_assert!(len <= at.len());
-        // SAFETY: a buffer is as long as its class says, which `bytes` fits.
+        // SAFETY: a buffer is at least as long as was asked for.
         unsafe { copy(bytes.as_ptr(), at.as_mut_ptr(), bytes.len()) };
         if BEHIND > 0 {
             at[bytes.len()..len].copy_from_slice(behind);
@@ -192,12 +201,26 @@ impl Buffers {
         }
     }
 
-    /// The same of stream data, of which more may wait than pools keep.
-    pub fn copy_stream(&self, bytes: &[u8]) -> Buffer {
-        match bytes.len() <= self.configured {
-            true => self.copy(bytes),
-            false => bytes.to_vec().into(),
+    /// A buffer of at least `len` bytes, whatever they are, and where it returns to; `None` if all that are kept are in use.
+    #[inline(always)]
+    fn take(&self, len: usize) -> Option<(Box<[u8]>, &Rc<Class>)> {
+        let Some(class) = self.classes.iter().find(|c| len <= c.size) else {
+            return self.take_long(len);
+        };
+        let warm = class.free.borrow_mut().pop();
+        Some((warm.or_else(|| class.grow())?, class))
+    }
+
+    /// The same of a long one; `None` if `len` is none of `LONG_SIZES`.
+    fn take_long(&self, len: usize) -> Option<(Box<[u8]>, &Rc<Class>)> {
+        if !LONG_SIZES.contains(&len) {
+            return None;
         }
+        let bytes = match self.free_long(len) {
+            Some(bytes) => bytes,
+            None => zeroed(len)?.into(),
+        };
+        Some((bytes, &self.long))
     }
 }
 
@@ -300,6 +323,10 @@ impl Deref for Buffer {
 }
 
 impl Buffer {
+    pub fn as_mut_ptr(&mut self) -> *mut u8 {
+        self.bytes.as_mut_ptr()
+    }
+
     /// Returns the buffer to its pool in place, without a move.
     #[inline]
     pub fn give_back(&mut self) {
@@ -332,7 +359,7 @@ mod tests {
             let bytes: Vec<u8> = (0..len).map(|i| i as u8).collect();
             let b = all.copy(&bytes);
             assert_eq!(&b[..], bytes);
-            assert_eq!(b.home.is_some(), len <= LONG[2], "{len}");
+            assert!(b.home.is_some(), "{len}");
         }
         let at = all.copy(b"x").as_ptr();
         assert_eq!(all.copy(b"y").as_ptr(), at);
@@ -392,10 +419,27 @@ mod tests {
     }
 
     #[test]
+    fn long_copies_use_buffers_again() {
+        let all = Buffers::new(&[64]);
+        for len in [LONG[2] + 1, 100_000, LONG_MAX] {
+            let bytes = vec![len as u8; len];
+            let first = all.copy(&bytes);
+            assert!(first[..] == bytes);
+            let at = first.as_ptr();
+            drop(first);
+            assert_eq!(all.copy(&bytes).as_ptr(), at);
+            let room = all.room(len).unwrap();
+            assert!(room.as_ptr() == at && room.len() == len);
+        }
+        for len in [0, 100, LONG_MAX + 1] {
+            assert_eq!(all.copy(&vec![1; len])[..], vec![1; len]);
+            assert_eq!(all.room(len).unwrap()[..], vec![0; len]);
+        }
+    }
+
+    #[test]
     fn no_more_buffers_are_pooled_than_are_kept() {
         let all = Buffers::new(&[64]);
-        assert!(all.copy_stream(&[1; 64]).home.is_some());
-        assert!(all.copy_stream(&[1; 65]).home.is_none());
         let most = KEPT / LONG[2];
         let made: Vec<Buffer> = (0..most + 10).map(|_| all.copy(&[3; 5000])).collect();
         assert_eq!(made.iter().filter(|b| b.home.is_some()).count(), most);

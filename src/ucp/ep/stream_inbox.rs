@@ -233,7 +233,7 @@ impl Inbox {
     /// Appends bytes.
     pub fn push(&self, bytes: &[u8], buffers: &Buffers) {
         if !self.push_short(bytes) {
-            self.push_chunk(ChunkBytes::Copied(buffers.copy_stream(bytes)));
+            self.push_chunk(ChunkBytes::Copied(buffers.copy(bytes)));
         }
     }
 
@@ -363,7 +363,7 @@ impl Inbox {
 
     /// As `take_front_here`, where a short message is copied to one of `buffers`.
     pub fn take_front_to(&self, buffers: &Buffers) -> Option<Chunk> {
-        let copy = |message: &[u8]| Chunk::here(buffers.copy_stream(message));
+        let copy = |message: &[u8]| Chunk::here(buffers.copy(message));
         self.short
             .take_message_with(copy)
             .or_else(|| self.take_front_here())

@@ -6,7 +6,6 @@
 #![forbid(unsafe_code)]
 
 use super::recv::serve;
-use crate::ucp::buffers::zeroed;
 use crate::ucp::dt::Data;
 use crate::ucp::ep::stream_inbox::{Chunk, ChunkBytes, Remote};
 use crate::ucp::ep::{Ep, Pin};
@@ -188,17 +187,18 @@ fn fetch(ep: &Ep, index: usize) {
         },
         None => return,
     };
-    let here = zeroed(message.total - at).filter(|bytes| {
-        let to = Data::contig(bytes.as_ptr().cast_mut(), bytes.len());
+    let here = ep.worker().buffers.room(message.total - at);
+    let here = here.and_then(|mut bytes| {
+        let to = Data::contig(bytes.as_mut_ptr(), bytes.len());
         let copied = mapped::copy_part(ep, &message, at..message.total, &to, 0);
-        matches!(copied, Copied::Ended(Ok(())))
+        matches!(copied, Copied::Ended(Ok(()))).then_some(bytes)
     });
     let Some(bytes) = here else {
         request_data(ep, index, &message);
         return;
     };
     unexpected::add(ep.worker(), bytes.len());
-    inbox.chunks.borrow_mut()[index] = Chunk::here(bytes.into());
+    inbox.chunks.borrow_mut()[index] = Chunk::here(bytes);
     inbox.remote.set(inbox.remote.get() - 1);
     receiver::send_ack(ep.worker(), message.sender, Ok(()));
 }
