@@ -42,7 +42,7 @@ class Series:
 
     def warm_up(self, size, count):
         """How many messages precede those that count, `count` at most."""
-        growing = GROWN // size if self.costs == "shared" and self.metric == "mr" else 0
+        growing = GROWN // size if self.costs in ("shared", "sleeping") and self.metric == "mr" else 0
         return max(LEAST, count // 10, min(count, growing))
 
     def batches(self, scale):
