@@ -5,40 +5,10 @@
 #include <ucp/api/ucp.h>
 
 #include "bytes.h"
+#include "packets.h"
 #include "peers.h"
 
-#include <dlfcn.h>
-#include <sys/socket.h>
-
 enum { LENGTH = 30000, WARM = 10, MESSAGES = 50, PACKETS = 3 };
-
-static int packets;
-
-ssize_t send(int fd, const void *bytes, size_t length, int flags)
-{
-    static ssize_t (*next)(int, const void*, size_t, int);
-    ssize_t sent;
-
-    if (next == NULL) {
-        *(void**)&next = dlsym(RTLD_NEXT, "send");
-    }
-    sent = next(fd, bytes, length, flags);
-    packets += sent > 0;
-    return sent;
-}
-
-ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
-{
-    static ssize_t (*next)(int, const struct msghdr*, int);
-    ssize_t sent;
-
-    if (next == NULL) {
-        *(void**)&next = dlsym(RTLD_NEXT, "sendmsg");
-    }
-    sent = next(fd, message, flags);
-    packets += sent > 0;
-    return sent;
-}
 
 int main(void)
 {

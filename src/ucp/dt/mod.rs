@@ -169,6 +169,15 @@ impl Data {
         }
     }
 
+    /// The number of entries of a buffer that processors access without functions of a datatype; a contiguous one has one.
+    pub fn entries(&self) -> Option<usize> {
+        match self {
+            Data::Contig { .. } => Some(1),
+            Data::Iov { count, .. } => Some(*count),
+            Data::Opaque { .. } => None,
+        }
+    }
+
     /// The bytes of a contiguous buffer.
     #[inline]
     pub fn payload(&self) -> Option<Payload<'_>> {
@@ -204,13 +213,11 @@ impl Data {
 
     /// The same buffer, of which some blocks are in memory of type `kind`, which `copier` reaches.
     pub fn staged(self, copier: &Arc<dyn MemoryCopier>, kind: ucs_memory_type_t) -> Data {
-        let mut blocks = Vec::new();
-        let mut add = |at, length| blocks.push(Block { at, length });
-        match self {
-            Data::Contig { ptr, len } => add(ptr, len),
-            Data::Iov { len, .. } => self.each_block(0, len, add),
-            Data::Opaque { .. } => return self,
+        if let Data::Opaque { .. } = self {
+            return self;
         }
+        let mut blocks = Vec::new();
+        self.each_block(|at, length| blocks.push(Block { at, length }));
         let len = self.len();
         let state = Staged::new(Arc::clone(copier), kind, blocks);
         Data::Opaque {
@@ -221,18 +228,21 @@ impl Data {
 
     /// The first block whose memory `is_it` says to be of a certain kind, as it says.
     pub fn find_block<R>(&self, mut is_it: impl FnMut(*mut u8, usize) -> Option<R>) -> Option<R> {
-        match self {
-            Data::Contig { ptr, len } => is_it(*ptr, *len),
-            Data::Iov { len, .. } => {
-                let mut found = None;
-                self.each_block(0, *len, |at, length| {
-                    if found.is_none() {
-                        found = is_it(at, length);
-                    }
-                });
-                found
+        let mut found = None;
+        self.each_block(|at, length| {
+            if found.is_none() {
+                found = is_it(at, length);
             }
-            Data::Opaque { .. } => None,
+        });
+        found
+    }
+
+    /// Walks the memory of a buffer, in order. An opaque one is left out.
+    pub fn each_block(&self, mut f: impl FnMut(*mut u8, usize)) {
+        match self {
+            Data::Contig { ptr, len } => f(*ptr, *len),
+            Data::Iov { len, .. } => self.each_block_of(0, *len, f),
+            Data::Opaque { .. } => {}
         }
     }
 
@@ -293,7 +303,7 @@ impl Data {
             },
             Data::Iov { .. } => {
                 let mut done = 0;
-                self.each_block(offset, n, |p, len| {
+                self.each_block_of(offset, n, |p, len| {
                     // SAFETY: a part of the user's buffer; the parts add up to `n`.
                     unsafe { copy(p, dest.wrapping_add(done), len) };
                     done += len;
@@ -350,7 +360,7 @@ impl Data {
             },
             Data::Iov { .. } => {
                 let mut done = 0;
-                self.each_block(offset, len, |p, n| {
+                self.each_block_of(offset, len, |p, n| {
                     // SAFETY: a part of the user's buffer; the parts add up to `len`.
                     unsafe { copy(src.wrapping_add(done), p, n) };
                     done += n;
@@ -396,7 +406,7 @@ impl Data {
     }
 
     /// Walks the blocks of `[offset, offset + len)` of an IOV buffer.
-    fn each_block(&self, offset: usize, mut len: usize, mut f: impl FnMut(*mut u8, usize)) {
+    fn each_block_of(&self, offset: usize, mut len: usize, mut f: impl FnMut(*mut u8, usize)) {
         let Data::Iov {
             list,
             count,

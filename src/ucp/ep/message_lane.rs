@@ -22,9 +22,10 @@ pub struct MessageLane {
     /// The longest buffered message, and the longest that is a piece of one.
     pub max_bcopy: usize,
     pub max_piece: usize,
-    /// The longest zero-copy message, and its longest header; 0 if not supported.
+    /// The longest zero-copy message, its longest header, and most entries of a list; 0 if not supported.
     pub max_zcopy: usize,
     pub max_zcopy_header: usize,
+    pub max_zcopy_entries: usize,
     pub thresholds: Thresholds,
     /// `None` if the transport has no short messages, or they cannot hold a header.
     pub am_short: Option<Short>,
@@ -42,6 +43,7 @@ pub const NO_LANE: MessageLane = MessageLane {
     max_piece: 0,
     max_zcopy: 0,
     max_zcopy_header: 0,
+    max_zcopy_entries: 0,
     thresholds: Thresholds::NONE,
     am_short: None,
     am_bcopy: None,

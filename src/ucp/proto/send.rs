@@ -297,11 +297,11 @@ pub fn plan(ep: &Ep, kind: &MessageKind, data: &Data, policy: RndvPolicy) -> Sta
     if !fits && contiguous && lane.thresholds.no_fragments && policy == RndvPolicy::ByLength {
         return Stage::Rndv(SenderState::SendRts);
     }
-    if fits && len < lane.thresholds.zcopy {
+    if fits && (len < lane.thresholds.zcopy || !contiguous) {
         Stage::Whole
     } else if len <= lane.max_zcopy.saturating_sub(head)
         && head <= lane.max_zcopy_header
-        && contiguous
+        && data.entries().is_some_and(|n| n <= lane.max_zcopy_entries)
         && len > 0
         && !kind.waits_for_match()
     {

@@ -425,14 +425,22 @@ pub fn abort_stalled(ep: &Ep, status: Status) {
     stop_retry_if_empty(worker);
 }
 
-/// Sends a whole message: `header`, followed by a contiguous buffer. Returns `NO_RESOURCE` when the caller has to try
+/// Most entries of a list that `send_message` takes.
+pub const MAX_ENTRIES: usize = 8;
+
+/// Sends a whole message: `header`, followed by a buffer of at most `MAX_ENTRIES`. Returns `NO_RESOURCE` when the caller has to try
 /// again. Completes as `begin` does.
 pub fn send_message(req: Req, ep: &Ep, id: AmId, header: &[u8], data: &Data) -> Result<()> {
     let lane = ep.lane();
-    let (Some(op), Some(at)) = (lane.am_zcopy, data.contiguous()) else {
+    let (Some(op), Some(..=MAX_ENTRIES)) = (lane.am_zcopy, data.entries()) else {
         return Err(Status::UNSUPPORTED);
     };
-    let iov = block(at, data.len(), core::ptr::null_mut());
+    let mut iov = [block(core::ptr::null_mut(), 0, core::ptr::null_mut()); MAX_ENTRIES];
+    let mut count = 0;
+    data.each_block(|at, len| {
+        iov[count] = block(at, len, core::ptr::null_mut());
+        count += 1;
+    });
     init_completion(req);
     add_pending(req, 1);
     let length = header.len() as u32;
@@ -445,8 +453,8 @@ pub fn send_message(req: Req, ep: &Ep, id: AmId, header: &[u8], data: &Data) -> 
             id as u8,
             header.as_ptr().cast(),
             length,
-            &iov,
-            1,
+            iov.as_ptr(),
+            count,
             0,
             req.completion(),
         )

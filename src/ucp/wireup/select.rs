@@ -9,6 +9,7 @@ use crate::ucp::ep::{
 };
 use crate::ucp::idle;
 use crate::ucp::plan::{Carriers, Thresholds};
+use crate::ucp::proto::zcopy::MAX_ENTRIES;
 use crate::ucp::worker_core::{Core, OpenIface, bandwidth};
 use crate::ucs::{Result, Status};
 use crate::uct::api::Transport;
@@ -248,6 +249,7 @@ fn lane_of(
         max_piece,
         max_zcopy: if in_place { cap.am.max_zcopy } else { 0 },
         max_zcopy_header: if in_place { cap.am.max_hdr } else { 0 },
+        max_zcopy_entries: cap.am.max_iov.min(MAX_ENTRIES),
         thresholds,
         am_short: max_short.map(|_| iface.internal().base.internal.ops.am_short),
         am_bcopy: ops.ep_am_bcopy,
