@@ -21,7 +21,7 @@ const OLD_WORDS: &[(&str, &str)] = &[
     ("Dice", "TestRng"),
     ("dice", "random numbers"),
     ("dissolve_line", "spill_fifo"),
-    ("Early", "InlineUnexpected, ShortQueue"),
+    ("Early", "UnexpectedFifo, ShortQueue"),
     ("farewell", "draining"),
     ("favour", "biased lock"),
     ("FEW", "SMALL"),

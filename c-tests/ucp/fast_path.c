@@ -129,6 +129,36 @@ static void tag_unexpected(int i)
     finish(ucp_tag_recv_nbx(to->worker, &in, SIZE, i, UINT64_MAX, &plain));
 }
 
+/* A program that probes before it receives, while several messages wait. */
+enum { LONGER = 64 };
+
+static void probed(int i, size_t length)
+{
+    static char sent[LONGER], got[LONGER];
+    ucp_tag_recv_info_t info;
+    int k;
+
+    for (k = 0; k < WINDOW; ++k) {
+        finish(ucp_tag_send_nbx(ep, sent, length, i, &plain));
+    }
+    for (k = 0; k < WINDOW; ++k) {
+        while (ucp_tag_probe_nb(to->worker, i, UINT64_MAX, 0, &info) == NULL) {
+            ucp_worker_progress(to->worker);
+        }
+        finish(ucp_tag_recv_nbx(to->worker, got, length, i, UINT64_MAX, &plain));
+    }
+}
+
+static void tag_probed(int i)
+{
+    probed(i, SIZE);
+}
+
+static void tag_probed_longer(int i)
+{
+    probed(i, LONGER);
+}
+
 /* The same from and to lists of a few entries. */
 enum { ENTRIES = 4 };
 
@@ -265,6 +295,8 @@ static const scenario_t scenarios[] = {
     {"tag, reception alone", tag_receive, 0, tag_post_and_send, tag_finish},
     {"tag, eight expected", tag_window, 0, NULL, NULL},
     {"tag, unexpected", tag_unexpected, 0, NULL, NULL},
+    {"tag, eight probed", tag_probed, 0, NULL, NULL},
+    {"tag, eight of 64 bytes probed", tag_probed_longer, 0, NULL, NULL},
     {"tag, lists, expected", list_expected, 0, NULL, NULL},
     {"tag, lists, unexpected", list_unexpected, 0, NULL, NULL},
     {"active message", am, 0, NULL, NULL},

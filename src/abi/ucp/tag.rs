@@ -17,7 +17,7 @@ use crate::ucp::tag::recv::{PlainReceive, TakenMessage};
 use crate::ucp::tag::{self, probe, recv};
 use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
-use crate::uct::base::copy::Payload;
+use crate::uct::base::copy::{Payload, Room};
 use crate::wire::header::AmId;
 
 /// Sends a tagged message.
@@ -579,8 +579,15 @@ unsafe fn recv_inline(
 ) -> ucs_status_ptr_t {
     // SAFETY: by the caller's promise.
     unsafe {
+        let fill = |bytes: Payload<'_>| {
+            let fits = bytes.len() <= place.1;
+            if fits {
+                Room::new(place.0, bytes.len()).fill_small(bytes);
+            }
+            fits
+        };
         if (*param).op_attr_mask & recv::NOT_AT_ONCE == 0
-            && let Some(info) = w.tag().take_from_inline_ring(w, tag, mask, place)
+            && let Some(info) = w.tag().take_small(w, tag, mask, fill)
         {
             put_tag_info(param::tag_info(param), info);
             return core::ptr::null_mut();

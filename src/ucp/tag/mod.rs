@@ -1,17 +1,17 @@
 //! Tag matching: posted receives and unexpected messages.
 //!
 //! Both sides have a short form for the common case, tried first: receives into contiguous buffers stand in
-//! `posted_fifo`, unexpected messages of a few bytes in `inline_ring`. Whatever else happens moves their elements to the
+//! `posted_fifo`, complete unexpected messages in `unexpected_fifo`. Whatever else happens moves their elements to the
 //! general tables of `ucs::tag_match` ("spills" them), in order.
 
-mod inline_unexpected;
 mod posted_fifo;
 pub mod probe;
 pub mod recv;
 pub mod send;
 mod slot_ring;
+mod unexpected_fifo;
 
-use super::buffers::{Buffer, InlineBytes, Pieces};
+use super::buffers::{Buffer, Buffers, InlineBytes, Pieces};
 use super::op::{Op, TagWaitOp};
 use super::proto::reassembly::MessageId;
 use super::request::{Info, Req, Request};
@@ -22,11 +22,11 @@ use crate::ucp::rts::{OwnSend, Rts};
 use crate::ucs::Status;
 use crate::ucs::tag_match::{EntryId, Posted, UnexpectedMessages};
 use crate::ucs::tracepoint;
-use crate::uct::base::copy::{Payload, Room, SMALL};
+use crate::uct::base::copy::{Payload, Room};
 use crate::wire::id::RequestName;
-use core::cell::{Cell, Ref, RefCell};
-use inline_unexpected::InlineUnexpected;
+use core::cell::{Cell, RefCell};
 use posted_fifo::{PostedFifo, PostedReceive};
+use unexpected_fifo::UnexpectedFifo;
 
 /// Bytes of messages that are stored in their entries.
 const SMALL_MESSAGE: usize = 32;
@@ -107,6 +107,16 @@ impl Message {
             }
     }
 
+    /// Fills a message of `empty`.
+    #[inline(always)]
+    fn fill(&mut self, bytes: &[u8]) {
+        match self {
+            Message::Inline(inline) => inline.fill(bytes),
+            Message::InlineSync { bytes: inline, .. } => inline.fill(bytes),
+            _ => {}
+        }
+    }
+
     /// The bytes of a complete message are not needed any more: returns their buffer in place, and has nothing to drop then.
     #[inline(always)]
     fn give_back(&mut self) {
@@ -135,10 +145,10 @@ pub struct TagState {
     /// Older than those in `posted`. A message that does not match the first receive, and a receive of another kind,
     /// spill all receives but the first to `posted`.
     posted_fifo: PostedFifo,
-    /// While it is not empty, `unexpected` is empty. Any use of the unexpected messages but receiving the first spills them
-    /// to `unexpected`.
-    inline_ring: InlineUnexpected,
-    /// `ONE` for each receive in `posted` and each message in `unexpected`; with the flag `INLINE` while `inline_ring` is not
+    /// While it is not empty, `unexpected` is empty. Any use of the unexpected messages but a look at the first and its receive
+    /// spills them to `unexpected`.
+    unexpected_fifo: UnexpectedFifo,
+    /// `ONE` for each receive in `posted` and each message in `unexpected`; with the flag `IN_FIFO` while `unexpected_fifo` is not
     /// empty, `GROWN` while that is longer than at first, `PAUSED` during a receive pause, and `NO_FIFO` where every receive is
     /// one of `posted`.
     waiting: Cell<usize>,
@@ -147,42 +157,28 @@ pub struct TagState {
 }
 
 // The flags are in the lowest bits, which instructions have room for.
-const INLINE: usize = 1;
+const IN_FIFO: usize = 1;
 const PAUSED: usize = 2;
 const NO_FIFO: usize = 4;
 const GROWN: usize = 8;
 const ONE: usize = 16;
 
-/// Appends a message of up to `SMALL_MESSAGE` bytes to the unexpected messages.
+/// A complete message of `bytes`, of which those that stand in the message itself are left to `Message::fill`. Inlined, for the
+/// reason given at `Buffers::copy`.
 #[inline(always)]
-fn push_small(unexpected: &mut UnexpectedMessages<Message>, tag: u64, bytes: &[u8]) {
-    debug_assert!(bytes.len() <= SMALL_MESSAGE);
-    let fill = |message: &mut Message| {
-        if let Message::Inline(inline) = message {
-            inline.fill(bytes);
+fn empty(buffers: &Buffers, bytes: &[u8], sync: Option<RequestName>) -> Message {
+    match sync {
+        None if bytes.len() <= SMALL_MESSAGE => Message::Inline(InlineBytes::empty()),
+        None => Message::Whole(buffers.copy(bytes)),
+        Some(sender) if bytes.len() <= SMALL_SYNC => Message::InlineSync {
+            bytes: InlineBytes::empty(),
+            sender,
+        },
+        Some(sender) => {
+            let both = buffers.copy_two(bytes, &sender.to_bytes());
+            Message::WholeSync(SyncBuffer(both))
         }
-    };
-    unexpected.push_filled(tag, || Message::Inline(InlineBytes::empty()), fill);
-}
-
-/// The same of a synchronous `sender`, of up to `SMALL_SYNC` bytes.
-fn push_small_sync(
-    unexpected: &mut UnexpectedMessages<Message>,
-    tag: u64,
-    bytes: &[u8],
-    sender: RequestName,
-) {
-    debug_assert!(bytes.len() <= SMALL_SYNC);
-    let make = || Message::InlineSync {
-        bytes: InlineBytes::empty(),
-        sender,
-    };
-    let fill = |message: &mut Message| {
-        if let Message::InlineSync { bytes: inline, .. } = message {
-            inline.fill(bytes);
-        }
-    };
-    unexpected.push_filled(tag, make, fill);
+    }
 }
 
 /// Gives a receive that left the FIFO the operation of other receives.
@@ -216,7 +212,7 @@ impl TagState {
     pub fn new() -> TagState {
         TagState {
             posted_fifo: PostedFifo::new(),
-            inline_ring: InlineUnexpected::new(),
+            unexpected_fifo: UnexpectedFifo::new(),
             waiting: Cell::new(0),
             posted: RefCell::new(Posted::new()),
             unexpected: RefCell::new(UnexpectedMessages::new()),
@@ -229,125 +225,92 @@ impl TagState {
         self.waiting.get() == 0 && !self.posted_fifo.is_full()
     }
 
-    /// Appends an unexpected message of at most `SMALL` bytes to the inline ring. Returns false when a receive or another
-    /// kind of message waits, or the ring is full.
+    /// Appends an unexpected message of at most `SMALL` bytes to the unexpected FIFO. Returns false when a receive or a message
+    /// outside of it waits, or it is full.
     #[inline(always)]
-    pub fn push_to_inline_ring(&self, worker: &Core, tag: u64, payload: Payload<'_>) -> bool {
-        if self.waiting.get() & !INLINE != 0
+    pub fn push_small(&self, worker: &Core, tag: u64, payload: Payload<'_>) -> bool {
+        if self.waiting.get() & !IN_FIFO != 0
             || !self.posted_fifo.is_empty()
-            || self.inline_ring.is_full()
+            || self.unexpected_fifo.is_full()
         {
             return false;
         }
         tracepoint::tag_unexpected(tag, payload.len());
-        self.waiting.set(INLINE);
-        self.inline_ring.push(tag, payload);
+        self.waiting.set(IN_FIFO);
+        self.unexpected_fifo.push_small(tag, payload);
         unexpected::add(worker, unexpected::MESSAGE + payload.len());
         true
     }
 
-    /// Whether a message of a few bytes is appended to the inline ring, which gets longer for it. Apart from
-    /// `push_to_inline_ring`, which calls nothing.
-    fn takes_inline(&self) -> bool {
+    /// Whether a complete message is appended to the unexpected FIFO, which gets longer for it. Apart from `push_small`, which
+    /// calls nothing.
+    #[inline]
+    fn has_unexpected_fifo_room(&self) -> bool {
         self.end_growth();
-        if self.waiting.get() & !(INLINE | GROWN) != 0 || !self.posted_fifo.is_empty() {
+        if self.waiting.get() & !(IN_FIFO | GROWN) != 0 || !self.posted_fifo.is_empty() {
             return false;
         }
-        if !self.inline_ring.is_full() {
-            return true;
-        }
-        let has_room = self.inline_ring.grow();
+        !self.unexpected_fifo.is_full() || self.grow_unexpected_fifo()
+    }
+
+    #[cold]
+    fn grow_unexpected_fifo(&self) -> bool {
+        let has_room = self.unexpected_fifo.grow();
         if has_room {
             self.waiting.set(self.waiting.get() | GROWN);
         }
         has_room
     }
 
-    /// Makes the inline ring as short as it was at first, if it is empty.
+    /// Makes the unexpected FIFO as short as it was at first, if it is empty.
     #[inline]
     fn end_growth(&self) {
-        if self.waiting.get() & (INLINE | GROWN) == GROWN {
-            self.inline_ring.shrink();
+        if self.waiting.get() & (IN_FIFO | GROWN) == GROWN {
+            self.unexpected_fifo.shrink();
             self.waiting.set(self.waiting.get() & !GROWN);
         }
     }
 
-    /// Removes the first message of the inline ring and copies it to the buffer `to`, if `tag` and `mask` match and it
-    /// fits.
-    ///
-    /// # Safety
-    /// `buffer` must be writable for `room` bytes.
+    /// Removes the first message of the unexpected FIFO, if `tag` and `mask` match, it has at most `SMALL` bytes, nobody waits
+    /// for its match and `take` takes it.
     #[inline(always)]
-    pub unsafe fn take_from_inline_ring(
+    pub fn take_small(
         &self,
         worker: &Core,
         tag: u64,
         mask: u64,
-        to: (*mut u8, usize),
+        take: impl FnOnce(Payload<'_>) -> bool,
     ) -> Option<Info> {
-        // SAFETY: by the caller's promise.
-        let (tag, length) = unsafe { self.inline_ring.take(tag, mask, to) }?;
+        let (tag, length) = self.unexpected_fifo.take_small(tag, mask, take)?;
         self.after_take(worker, length);
         Some(Info { tag, length })
     }
 
-    /// As `take_from_inline_ring`, if `take` takes its bytes.
-    #[inline]
-    pub fn take_plain_from_inline_ring(
-        &self,
-        worker: &Core,
-        tag: u64,
-        mask: u64,
-        take: impl FnOnce(&[u8]) -> bool,
-    ) -> Option<Info> {
-        let (tag, length) = self.inline_ring.take_plain(tag, mask, take)?;
-        self.after_take(worker, length);
-        Some(Info { tag, length })
-    }
-
-    /// Removes the first message of the inline ring, if it is of a synchronous sender, `tag` and `mask` match and `take` takes
-    /// its bytes. Returns the sender too.
-    #[inline]
-    pub fn take_sync_from_inline_ring(
-        &self,
-        worker: &Core,
-        tag: u64,
-        mask: u64,
-        take: impl FnOnce(&[u8]) -> bool,
-    ) -> Option<(Info, RequestName)> {
-        let (tag, length, sender) = self.inline_ring.take_sync(tag, mask, take)?;
-        self.after_take(worker, length);
-        Some((Info { tag, length }, sender))
-    }
-
-    /// A message of some bytes was taken from the inline ring.
+    /// A message of some bytes was taken from the unexpected FIFO.
     #[inline(always)]
     fn after_take(&self, worker: &Core, length: usize) {
-        if self.inline_ring.is_empty() {
-            self.waiting.set(self.waiting.get() & !INLINE);
+        if self.unexpected_fifo.is_empty() {
+            self.waiting.set(self.waiting.get() & !IN_FIFO);
         }
         unexpected::sub(worker, unexpected::MESSAGE + length);
     }
 
-    /// Moves the messages of the inline ring to `unexpected`.
+    /// Moves the messages of the unexpected FIFO to `unexpected`.
     #[inline(always)]
-    fn spill_inline(&self) {
-        if self.waiting.get() & INLINE != 0 {
-            self.spill_inline_slow();
+    fn spill_unexpected(&self) {
+        if self.waiting.get() & IN_FIFO != 0 {
+            self.spill_unexpected_slow();
         }
     }
 
     #[inline(never)]
-    fn spill_inline_slow(&self) {
+    fn spill_unexpected_slow(&self) {
         let mut unexpected = self.unexpected.borrow_mut();
-        let mut move_one = |tag, bytes: &[u8], sync| match sync {
-            None => push_small(&mut unexpected, tag, bytes),
-            Some(sender) => push_small_sync(&mut unexpected, tag, bytes, sender),
-        };
-        while self.inline_ring.pop(&mut move_one) {
-            self.waiting.set(self.waiting.get() + ONE);
+        while let Some((tag, message)) = self.unexpected_fifo.pop() {
+            unexpected.push(tag, message);
         }
-        self.waiting.set(self.waiting.get() & !INLINE);
+        self.waiting
+            .set((self.waiting.get() & !IN_FIFO) + ONE * unexpected.len());
         self.end_growth();
     }
 
@@ -478,11 +441,19 @@ impl TagState {
         entry_of(req)
     }
 
-    /// The unexpected messages, to read.
+    /// The oldest unexpected message that a receive of `tag` and `mask` would take, and whether it is complete. The first one of
+    /// the unexpected FIFO stays there.
     #[inline]
-    pub fn unexpected(&self) -> Ref<'_, UnexpectedMessages<Message>> {
-        self.spill_inline();
-        self.unexpected.borrow()
+    pub fn look(&self, tag: u64, mask: u64) -> Option<(Info, bool)> {
+        if let Some((tag, message)) = self.unexpected_fifo.look(tag, mask) {
+            let length = message.total();
+            return Some((Info { tag, length }, true));
+        }
+        self.spill_unexpected();
+        let unexpected = self.unexpected.borrow();
+        let (_, tag, message) = unexpected.peek(tag, mask)?;
+        let length = message.total();
+        Some((Info { tag, length }, message.here().is_some()))
     }
 
     /// The unexpected messages, to modify. `change` must not call back into the worker.
@@ -491,7 +462,7 @@ impl TagState {
         &self,
         change: impl FnOnce(&mut UnexpectedMessages<Message>) -> R,
     ) -> R {
-        self.spill_inline();
+        self.spill_unexpected();
         let mut unexpected = self.unexpected.borrow_mut();
         let before = unexpected.len();
         let result = change(&mut unexpected);
@@ -503,72 +474,56 @@ impl TagState {
     /// Stores a complete unexpected message.
     #[inline(always)]
     pub fn keep_whole(&self, worker: &Core, tag: u64, bytes: &[u8], sync: Option<RequestName>) {
-        let most = match sync {
-            None => SMALL_MESSAGE,
-            Some(_) => SMALL_SYNC,
-        };
-        if bytes.len() > most {
-            let buffers = &worker.buffers;
-            self.keep(
-                worker,
-                tag,
-                match sync {
-                    None => Message::Whole(buffers.copy(bytes)),
-                    Some(sender) => {
-                        let both = buffers.copy_two(bytes, &sender.to_bytes());
-                        Message::WholeSync(SyncBuffer(both))
-                    }
-                },
-            );
-            return;
-        }
         tracepoint::tag_unexpected(tag, bytes.len());
-        self.keep_small(tag, bytes, sync);
+        if self.has_unexpected_fifo_room() {
+            self.waiting.set(self.waiting.get() | IN_FIFO);
+            self.unexpected_fifo.push(tag, &worker.buffers, bytes, sync);
+        } else {
+            self.push_to_table(worker, tag, bytes, sync);
+        }
         unexpected::add(worker, unexpected::MESSAGE + bytes.len());
     }
 
-    #[inline(always)]
-    fn keep_small(&self, tag: u64, bytes: &[u8], sync: Option<RequestName>) {
-        const { assert!(SMALL_SYNC <= SMALL) };
-        if bytes.len() <= SMALL && self.takes_inline() {
-            self.waiting.set(self.waiting.get() | INLINE);
-            return match sync {
-                None => self.inline_ring.push(tag, bytes.into()),
-                Some(sender) => self.inline_ring.push_sync(tag, bytes.into(), sender),
-            };
-        }
-        self.spill_inline();
-        let mut unexpected = self.unexpected.borrow_mut();
-        match sync {
-            None => push_small(&mut unexpected, tag, bytes),
-            Some(sender) => push_small_sync(&mut unexpected, tag, bytes, sender),
-        }
+    #[inline(never)]
+    fn push_to_table(&self, worker: &Core, tag: u64, bytes: &[u8], sync: Option<RequestName>) {
+        self.spill_unexpected();
+        let make = || empty(&worker.buffers, bytes, sync);
+        let fill = |message: &mut Message| message.fill(bytes);
+        self.unexpected.borrow_mut().push_filled(tag, make, fill);
         self.waiting.set(self.waiting.get() + ONE);
     }
 
-    /// Receives the first unexpected message that a receive of `tag` and `mask` matches, if it is complete and `take` takes it,
-    /// which gets its tag, its bytes and the synchronous sender. Returns `None` if there is no such message.
+    /// Receives the oldest unexpected message that a receive of `tag` and `mask` matches, if it is complete and `take` takes its
+    /// bytes. Returns `None` if there is no such message, else what it was, and its synchronous sender.
     #[inline(always)]
-    pub fn consume<R>(
+    pub fn consume(
         &self,
+        worker: &Core,
         tag: u64,
         mask: u64,
-        take: impl FnOnce(u64, &[u8], Option<RequestName>) -> Option<R>,
-    ) -> Option<Option<R>> {
-        self.spill_inline();
-        let mut unexpected = self.unexpected.borrow_mut();
-        if unexpected.is_empty() {
+        take: impl Fn(&[u8]) -> bool,
+    ) -> Option<Option<(Info, Option<RequestName>)>> {
+        if let Some((tag, length, sync)) = self.unexpected_fifo.take(tag, mask, &take) {
+            self.after_take(worker, length);
+            return Some(Some((Info { tag, length }, sync)));
+        }
+        self.spill_unexpected();
+        if self.waiting.get() < ONE {
             return None;
         }
         let take = |tag, message: &Message| {
             let (bytes, sync) = message.here()?;
-            take(tag, bytes, sync)
+            let length = bytes.len();
+            take(bytes).then_some((Info { tag, length }, sync))
         };
-        let taken = unexpected.consume(tag, mask, take, Message::give_back);
-        if let Some(Some(_)) = taken {
+        let mut unexpected = self.unexpected.borrow_mut();
+        let taken = unexpected.consume(tag, mask, take, Message::give_back)?;
+        drop(unexpected);
+        if let Some((info, _)) = taken {
             self.waiting.set(self.waiting.get() - ONE);
+            unexpected::sub(worker, unexpected::MESSAGE + info.length);
         }
-        taken
+        Some(taken)
     }
 
     /// Stores an unexpected message. Inlined, for the reason given at `Buffers::copy`.
@@ -576,7 +531,7 @@ impl TagState {
     pub fn keep(&self, worker: &Core, tag: u64, message: Message) -> EntryId {
         tracepoint::tag_unexpected(tag, message.total());
         let cost = message.cost(worker);
-        self.spill_inline();
+        self.spill_unexpected();
         let entry = self.unexpected.borrow_mut().push(tag, message);
         self.waiting.set(self.waiting.get() + ONE);
         unexpected::add(worker, cost);

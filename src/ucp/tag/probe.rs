@@ -8,15 +8,11 @@ use crate::ucp::worker_core::Core;
 
 /// The oldest message that a receive of `tag` and `mask` would take.
 pub fn look(worker: &Core, tag: u64, mask: u64) -> Option<Info> {
-    let unexpected = worker.tag().unexpected();
-    let Some((_, tag, message)) = unexpected.peek(tag, mask) else {
+    let Some((info, _)) = worker.tag().look(tag, mask) else {
         unexpected::resume_if_paused(worker);
         return None;
     };
-    Some(Info {
-        tag,
-        length: message.total(),
-    })
+    Some(info)
 }
 
 /// As `look`, and removes the message: no other receive sees it.

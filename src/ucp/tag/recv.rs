@@ -35,11 +35,8 @@ pub fn post(
     worker.check_process()?;
     if param.mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL != 0 {
         // Only a complete message can be received at once; another stays queued.
-        let whole = matches!(
-            worker.tag().unexpected().peek(tag, mask),
-            Some((_, _, message)) if message.here().is_some()
-        );
-        if !whole {
+        let whole = worker.tag().look(tag, mask);
+        if !whole.is_some_and(|(_, is_here)| is_here) {
             return Err(Status::NO_RESOURCE);
         }
     }
@@ -114,7 +111,7 @@ pub enum PlainReceive {
     General,
 }
 
-/// Receives a complete message of the tables that fits a contiguous buffer, else posts the receive behind all others; `given`
+/// Receives a complete message that fits a contiguous buffer, else posts the receive behind all others; `given`
 /// are the `UCP_OP_ATTR_*`.
 #[inline(always)]
 pub fn receive_plain(
@@ -126,18 +123,13 @@ pub fn receive_plain(
 ) -> PlainReceive {
     let state = worker.tag();
     if given & NOT_AT_ONCE != 0 {
-        if state.unexpected().peek(tag, mask).is_some() {
+        if state.look(tag, mask).is_some() {
             return PlainReceive::General;
         }
         return post_plain(worker, (buffer, len), tag, mask);
     }
     // Nothing of it has to be dropped, which the compiler does not see.
     let data = ManuallyDrop::new(Data::contig(buffer, len));
-    let take = |bytes: &[u8]| data.fill_contiguous(bytes);
-    if let Some((info, sender)) = state.take_sync_from_inline_ring(worker, tag, mask, take) {
-        receiver::send_match(worker, sender);
-        return PlainReceive::Done(info);
-    }
     match consume(worker, tag, mask, |bytes| data.fill_contiguous(bytes)) {
         None => post_plain(worker, (buffer, len), tag, mask),
         Some(None) => PlainReceive::General,
@@ -145,45 +137,27 @@ pub fn receive_plain(
     }
 }
 
-/// Receives a complete message of the tables, if `fill` takes its bytes. Returns `None` if there is no message.
+/// Receives a complete message, if `fill` takes its bytes. Returns `None` if there is no message.
 #[inline(always)]
 fn consume(
     worker: &Core,
     tag: u64,
     mask: u64,
-    fill: impl FnOnce(&[u8]) -> bool,
+    fill: impl Fn(&[u8]) -> bool,
 ) -> Option<Option<Info>> {
-    let mut waits = None;
-    let taken = worker.tag().consume(tag, mask, |tag, bytes, sync| {
-        let length = bytes.len();
-        if !fill(bytes) {
-            return None;
-        }
-        if sync.is_some() {
-            waits = sync;
-        }
-        Some(Info { tag, length })
-    });
-    if let Some(Some(info)) = taken {
-        unexpected::sub(worker, unexpected::MESSAGE + info.length);
-        if let Some(sender) = waits {
-            receiver::send_match(worker, sender);
-        }
+    let taken = worker.tag().consume(worker, tag, mask, fill)?;
+    if let Some((_, Some(sender))) = taken {
+        receiver::send_match(worker, sender);
     }
-    taken
+    Some(taken.map(|(info, _)| info))
 }
 
-/// Receives a complete message that fits a list, without taking it out of the tables.
+/// Receives a complete message that fits a list, without taking it out of its place first.
 #[inline]
 fn take_at_once(worker: &Core, data: &Data, tag: u64, mask: u64) -> Option<Info> {
-    let fits = |bytes: &[u8]| bytes.len() <= data.len() && data.unpack_bytes(0, bytes).is_ok();
-    if let Some(info) = worker
-        .tag()
-        .take_plain_from_inline_ring(worker, tag, mask, fits)
-    {
-        return Some(info);
-    }
-    consume(worker, tag, mask, fits)?
+    consume(worker, tag, mask, |bytes| {
+        data.unpack_bytes(0, bytes).is_ok()
+    })?
 }
 
 /// Posts a receive that no unexpected message matches.
@@ -399,7 +373,7 @@ pub fn on_short(worker: &Core, tag: u64, payload: Payload<'_>) -> bool {
             req.complete_plain(Info { tag, length: len });
             return worker.tag().has_posted();
         }
-        if worker.tag().push_to_inline_ring(worker, tag, payload) {
+        if worker.tag().push_small(worker, tag, payload) {
             return true;
         }
     }

@@ -7,24 +7,13 @@ use core::cell::{Cell, RefCell};
 use core::ptr::NonNull;
 
 struct Slot<P> {
-    /// `FREE`, or the kind of its value.
-    kind: Cell<u8>,
+    occupied: Cell<bool>,
     value: P,
     /// The next slot; after the last comes the first.
     next: Cell<NonNull<Slot<P>>>,
 }
 
-/// Of a slot without a value.
-const FREE: u8 = 0;
-/// Of the values of `push`.
-pub const PLAIN: u8 = 1;
-
 impl<P> Slot<P> {
-    #[inline(always)]
-    fn is_occupied(&self) -> bool {
-        self.kind.get() != FREE
-    }
-
     fn next(&self) -> &Slot<P> {
         // SAFETY: another slot of the ring.
         unsafe { self.next.get().as_ref() }
@@ -45,7 +34,7 @@ pub struct SlotRing<P> {
 /// Some free slots, at least one.
 fn new_slots<P: Default>(count: usize) -> Vec<Slot<P>> {
     let slot = || Slot {
-        kind: Cell::new(FREE),
+        occupied: Cell::new(false),
         value: P::default(),
         next: Cell::new(NonNull::dangling()),
     };
@@ -116,59 +105,44 @@ impl<P> SlotRing<P> {
     #[inline(always)]
     pub fn first(&self) -> Option<&P> {
         let slot = self.head();
-        slot.is_occupied().then_some(&slot.value)
-    }
-
-    /// The oldest value, if it is of a kind.
-    #[inline(always)]
-    pub fn first_of(&self, kind: u8) -> Option<&P> {
-        debug_assert!(kind != FREE);
-        let slot = self.head();
-        (slot.kind.get() == kind).then_some(&slot.value)
+        slot.occupied.get().then_some(&slot.value)
     }
 
     /// Removes the oldest value. The ring must not be empty. The slot is not written before the next `push`.
     #[inline(always)]
     pub fn pop(&self) {
         let slot = self.head();
-        debug_assert!(slot.is_occupied());
-        slot.kind.set(FREE);
+        debug_assert!(slot.occupied.get());
+        slot.occupied.set(false);
         self.first.set(slot.next.get());
     }
 
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
-        !self.head().is_occupied()
+        !self.head().occupied.get()
     }
 
     #[inline(always)]
     pub fn is_full(&self) -> bool {
         // SAFETY: as in `head`.
-        unsafe { self.end.get().as_ref() }.is_occupied()
+        unsafe { self.end.get().as_ref() }.occupied.get()
     }
 
     /// Whether there is a value behind the oldest.
     #[inline(always)]
     pub fn has_second(&self) -> bool {
         let first = self.head();
-        first.is_occupied() && self.end.get() != first.next.get()
+        first.occupied.get() && self.end.get() != first.next.get()
     }
 
     /// Appends a value, which `fill` writes. The ring must not be full.
     #[inline(always)]
     pub fn push(&self, fill: impl FnOnce(&P)) {
-        self.push_as(PLAIN, fill);
-    }
-
-    /// As `push`, of a kind of the caller's.
-    #[inline(always)]
-    pub fn push_as(&self, kind: u8, fill: impl FnOnce(&P)) {
-        debug_assert!(kind != FREE);
         debug_assert!(!self.is_full());
         // SAFETY: as in `head`.
         let slot = unsafe { self.end.get().as_ref() };
         fill(&slot.value);
-        slot.kind.set(kind);
+        slot.occupied.set(true);
         self.end.set(slot.next.get());
     }
 
@@ -195,7 +169,7 @@ impl<P> SlotRing<P> {
         let start = self.head();
         let mut slot = Some(start);
         core::iter::from_fn(move || {
-            let here = slot.filter(|slot| slot.is_occupied())?;
+            let here = slot.filter(|slot| slot.occupied.get())?;
             let next = here.next();
             slot = (!core::ptr::eq(next, start)).then_some(next);
             Some(&here.value)
@@ -211,7 +185,7 @@ impl<P> SlotRing<P> {
         }
         self.end.set(first.next.get());
         // In a full ring, the first slot follows the last.
-        while !core::ptr::eq(slot, first) && slot.kind.replace(FREE) != FREE {
+        while !core::ptr::eq(slot, first) && slot.occupied.replace(false) {
             each(&slot.value);
             slot = slot.next();
         }
