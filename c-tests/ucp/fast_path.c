@@ -195,6 +195,23 @@ static void list_unexpected(int i)
     finish(list_call(i, 0));
 }
 
+static void long_list_unexpected(int i)
+{
+    enum { PART = 1000 };
+    static char sent[ENTRIES][PART], got[ENTRIES][PART];
+    ucp_dt_iov_t from_list[ENTRIES], to_list[ENTRIES];
+    ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE, .datatype = UCP_DATATYPE_IOV};
+    int k;
+
+    for (k = 0; k < ENTRIES; ++k) {
+        from_list[k] = (ucp_dt_iov_t){sent[k], PART};
+        to_list[k] = (ucp_dt_iov_t){got[k], PART};
+    }
+    finish(ucp_tag_send_nbx(ep, from_list, ENTRIES, i, &param));
+    progress_some();
+    finish(ucp_tag_recv_nbx(to->worker, to_list, ENTRIES, i, UINT64_MAX, &param));
+}
+
 static ucs_status_t am_handler(void *arg, const void *header, size_t header_length, void *data, size_t length,
                                const ucp_am_recv_param_t *param)
 {
@@ -299,6 +316,7 @@ static const scenario_t scenarios[] = {
     {"tag, eight of 64 bytes probed", tag_probed_longer, 0, NULL, NULL},
     {"tag, lists, expected", list_expected, 0, NULL, NULL},
     {"tag, lists, unexpected", list_unexpected, 0, NULL, NULL},
+    {"tag, lists of 4000 bytes, unexpected", long_list_unexpected, 0, NULL, NULL},
     {"active message", am, 0, NULL, NULL},
     {"active message of 512 bytes", am_block, 0, NULL, NULL},
     {"stream, expected", stream_expected, 0, NULL, NULL},

@@ -5,7 +5,7 @@
 //! returns to its pool when it is dropped, also after its worker.
 
 use crate::ucs::{Result, Status};
-use crate::uct::base::copy::copy;
+use crate::uct::base::copy::{Room, copy};
 use core::cell::{Cell, RefCell};
 use core::mem::MaybeUninit;
 use core::ops::RangeInclusive;
@@ -184,16 +184,23 @@ impl Buffers {
     /// A copy of `bytes` and, behind them, a few others.
     #[inline(always)]
     pub fn copy_two<const BEHIND: usize>(&self, bytes: &[u8], behind: &[u8; BEHIND]) -> Buffer {
-        let len = bytes.len() + BEHIND;
+        self.filled(bytes.len() + BEHIND, |mut room| {
+            room.part(0, bytes.len()).fill(bytes.into());
+            if BEHIND > 0 {
+                room.bytes()[bytes.len()..].copy_from_slice(behind);
+            }
+        })
+    }
+
+    /// A buffer of `len` bytes, which `fill` writes.
+    #[inline(always)]
+    pub fn filled(&self, len: usize, fill: impl FnOnce(Room<'_>)) -> Buffer {
         let Some((mut at, class)) = self.take(len) else {
-            return [bytes, behind].concat().into();
+            let mut own = vec![0; len];
+            fill(Room::from(&mut own[..]));
+            return own.into();
         };
-        debug_assert!(len <= at.len());
-        // SAFETY: a buffer is at least as long as was asked for.
-        unsafe { copy(bytes.as_ptr(), at.as_mut_ptr(), bytes.len()) };
-        if BEHIND > 0 {
-            at[bytes.len()..len].copy_from_slice(behind);
-        }
+        fill(Room::from(&mut at[..len]));
         Buffer {
             bytes: at,
             len,

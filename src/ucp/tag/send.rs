@@ -14,7 +14,7 @@ use crate::ucp::request::{
 use crate::ucp::rndv_state::SenderState;
 use crate::ucp::rts::OwnSend;
 use crate::ucs::{Result, Status, tracepoint};
-use crate::wire::header::{AmId, Header, TagSyncHdr};
+use crate::wire::header::{AmId, Header, TagHdr, TagSyncHdr};
 use core::mem::ManuallyDrop;
 
 /// Sends `data` as a tagged message of `kind`.
@@ -35,7 +35,29 @@ pub fn start(
     {
         return send_to_itself(ep, param, data, kind, tag);
     }
+    if let MessageKind::Tag { tag } = kind
+        && is_list_for_later(ep, &data)
+    {
+        ep.sent.long.eager.add(data.len());
+        worker.tag().keep_packed(worker, tag, &data);
+        drop(data);
+        return immediate(worker, param, Info::default());
+    }
     send::start(ep, param, data, kind, policy)
+}
+
+/// Whether a list that would be one message of the worker to itself is copied where its receive will find it: no receive is
+/// posted. The transport would copy it once more.
+fn is_list_for_later(ep: &Ep, data: &Data) -> bool {
+    const HEAD: usize = TagHdr::LEN;
+    let (lane, worker) = (ep.lane(), ep.worker());
+    matches!(data, Data::Iov { .. })
+        && ep.tells_itself()
+        && !worker.tag().has_posted()
+        && data.len() < lane.thresholds.rndv_scattered
+        && HEAD + data.len() <= lane.max_bcopy
+        && ep.delivers_at_once()
+        && !worker.lacks(Feature::Tag)
 }
 
 /// Sends a synchronous message from a contiguous buffer, if it goes as one. Returns `None` when the general path is needed. The
