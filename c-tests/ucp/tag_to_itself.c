@@ -203,6 +203,60 @@ static void short_synchronous(ucp_ep_h ep)
     OK("short synchronous messages");
 }
 
+/* `length` bytes of a buffer in entries of which the second is empty. */
+static void entries_of(ucp_dt_iov_t *iov, char *buffer, size_t length)
+{
+    size_t first = length / 3, third = length / 2 - first;
+
+    iov[0] = (ucp_dt_iov_t){buffer, first};
+    iov[1] = (ucp_dt_iov_t){NULL, 0};
+    iov[2] = (ucp_dt_iov_t){buffer + first, third};
+    iov[3] = (ucp_dt_iov_t){buffer + first + third, length - first - third};
+}
+
+static void lists(ucp_ep_h ep)
+{
+    enum { NOBODYS = 1000, AWAITED = 1, AMONG_OTHERS = 2, TRUNCATED = 4, ALL = 8 };
+    static const size_t lengths[] = {0, 1, 7, 32, 33, 5000, 8192, 16384, 70000, LENGTH - 1};
+    const ucp_request_param_t as_list = {.op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE, .datatype = list};
+    ucp_dt_iov_t from[PARTS], to[PARTS];
+    unsigned i, how;
+
+    for (i = 0; i < sizeof(lengths) / sizeof(lengths[0]); ++i) {
+        for (how = 0; how < ALL; ++how) {
+            size_t length = lengths[i], room = length - ((how & TRUNCATED) && length);
+            void *other = NULL, *send, *next, *receive = NULL;
+            char last;
+
+            renew(i * ALL + how);
+            entries_of(from, source, length);
+            entries_of(to, target, room);
+            if (how & AMONG_OTHERS) {
+                other = ucp_tag_recv_nbx(side.worker, NULL, 0, NOBODYS, -1, &plain);
+            }
+            if (how & AWAITED) {
+                receive = ucp_tag_recv_nbx(side.worker, to, PARTS, TAG, -1, &as_list);
+            }
+            send = ucp_tag_send_nbx(ep, from, PARTS, TAG, &as_list);
+            next = ucp_tag_send_nbx(ep, source, 1, TAG, &plain);
+            if (!(how & AWAITED)) {
+                receive = ucp_tag_recv_nbx(side.worker, to, PARTS, TAG, -1, &as_list);
+            }
+            CHECK_EQ(finish(receive), room < length ? UCS_ERR_MESSAGE_TRUNCATED : UCS_OK);
+            CHECK_OK(finish(send));
+            CHECK_OK(finish(ucp_tag_recv_nbx(side.worker, &last, 1, TAG, -1, &plain)));
+            CHECK_OK(finish(next));
+            CHECK((room < length) || !memcmp(source, target, length));
+            CHECK(!target[length] && (last == source[0]));
+            if (other != NULL) {
+                ucp_request_cancel(side.worker, other);
+                CHECK_EQ(finish(other), UCS_ERR_CANCELED);
+            }
+        }
+    }
+    OK("lists of any length, awaited or not, before other messages of the tag");
+}
+
 int main(void)
 {
     ucp_ep_h ep;
@@ -216,6 +270,7 @@ int main(void)
     in_callback(ep);
     canceled(ep);
     short_synchronous(ep);
+    lists(ep);
     CHECK_OK(side_disconnect(&side, &side, ep, 0));
     side_close(&side);
     return 0;

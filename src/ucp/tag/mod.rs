@@ -484,20 +484,6 @@ impl TagState {
         unexpected::add(worker, unexpected::MESSAGE + bytes.len());
     }
 
-    /// Stores a complete unexpected message of the bytes of a list.
-    pub fn keep_packed(&self, worker: &Core, tag: u64, data: &Data) {
-        let len = data.len();
-        if len <= SMALL_MESSAGE {
-            let mut bytes = [0; SMALL_MESSAGE];
-            data.pack(0, Room::from(&mut bytes[..len]));
-            return self.keep_whole(worker, tag, &bytes[..len], None);
-        }
-        let packed = worker.buffers.filled(len, |room| {
-            data.pack(0, room);
-        });
-        self.keep(worker, tag, Message::Whole(packed));
-    }
-
     #[inline(never)]
     fn push_to_table(&self, worker: &Core, tag: u64, bytes: &[u8], sync: Option<RequestName>) {
         self.spill_unexpected();

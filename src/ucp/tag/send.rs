@@ -1,7 +1,8 @@
 //! Sending by tag.
 #![forbid(unsafe_code)]
 
-use super::{Message, recv};
+use super::{Message, SMALL_MESSAGE, recv};
+use crate::ucp::buffers::LONG_MAX;
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, Task};
 use crate::ucp::feature::Feature;
@@ -14,7 +15,8 @@ use crate::ucp::request::{
 use crate::ucp::rndv_state::SenderState;
 use crate::ucp::rts::OwnSend;
 use crate::ucs::{Result, Status, tracepoint};
-use crate::wire::header::{AmId, Header, TagHdr, TagSyncHdr};
+use crate::uct::base::copy::Room;
+use crate::wire::header::{AmId, Header, TagSyncHdr};
 use core::mem::ManuallyDrop;
 
 /// Sends `data` as a tagged message of `kind`.
@@ -36,28 +38,47 @@ pub fn start(
         return send_to_itself(ep, param, data, kind, tag);
     }
     if let MessageKind::Tag { tag } = kind
-        && is_list_for_later(ep, &data)
+        && policy != RndvPolicy::Always
+        && is_list_to_itself(ep, &data)
     {
-        ep.sent.long.eager.add(data.len());
-        worker.tag().keep_packed(worker, tag, &data);
+        send_list_to_itself(ep, tag, &data);
         drop(data);
         return immediate(worker, param, Info::default());
     }
     send::start(ep, param, data, kind, policy)
 }
 
-/// Whether a list that would be one message of the worker to itself is copied where its receive will find it: no receive is
-/// posted. The transport would copy it once more.
-fn is_list_for_later(ep: &Ep, data: &Data) -> bool {
-    const HEAD: usize = TagHdr::LEN;
-    let (lane, worker) = (ep.lane(), ep.worker());
+/// Whether a list goes from the worker to itself without a transport, which would copy it once more, in parts.
+fn is_list_to_itself(ep: &Ep, data: &Data) -> bool {
     matches!(data, Data::Iov { .. })
         && ep.tells_itself()
-        && !worker.tag().has_posted()
-        && data.len() < lane.thresholds.rndv_scattered
-        && HEAD + data.len() <= lane.max_bcopy
+        && data.len() < ep.lane().thresholds.rndv_scattered
+        && data.len() <= LONG_MAX
         && ep.delivers_at_once()
-        && !worker.lacks(Feature::Tag)
+        && !ep.worker().lacks(Feature::Tag)
+}
+
+/// Packs such a list, for the receive that is posted or where the next one will find it.
+fn send_list_to_itself(ep: &Ep, tag: u64, data: &Data) {
+    let (worker, len) = (ep.worker(), data.len());
+    let is_awaited = worker.tag().has_posted();
+    ep.sent.long.eager.add(len);
+    if len <= SMALL_MESSAGE {
+        let mut bytes = [0; SMALL_MESSAGE];
+        data.pack(0, Room::from(&mut bytes[..len]));
+        return match is_awaited {
+            true => recv::on_message(worker, tag, &bytes[..len], None),
+            false => worker.tag().keep_whole(worker, tag, &bytes[..len], None),
+        };
+    }
+    let packed = worker.buffers.filled(len, |room| {
+        data.pack(0, room);
+    });
+    if is_awaited {
+        recv::on_message(worker, tag, &packed, None);
+    } else {
+        worker.tag().keep(worker, tag, Message::Whole(packed));
+    }
 }
 
 /// Sends a synchronous message from a contiguous buffer, if it goes as one. Returns `None` when the general path is needed. The
