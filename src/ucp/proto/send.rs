@@ -570,7 +570,7 @@ fn send_fragment(ep: &Ep, req: Req, send: &SendOp, message: u64, offset: usize) 
             request: if asks { req.id() } else { RequestId::NONE },
             kind: send.kind.id() as u8,
         };
-        let room = whole_elements(ep.lane().max_piece - head);
+        let room = whole_elements((ep.lane().max_piece - head).min(piece_of(total)));
         ep.fetch(&send.data, 0, room)?;
         let n = ep.lane().bcopy(AmId::First, |buffer| {
             buffer.fields(head, |w| {
@@ -586,7 +586,15 @@ fn send_fragment(ep: &Ep, req: Req, send: &SendOp, message: u64, offset: usize) 
         message,
         offset: offset as u64,
     };
-    send_body(ep, AmId::Middle, &head, &send.data, offset, usize::MAX)
+    let most = whole_elements(piece_of(total));
+    send_body(ep, AmId::Middle, &head, &send.data, offset, most)
+}
+
+/// The length of the pieces of a message, where the transport takes such. Its receiver copies one out while the next is copied
+/// in, and to send and receive one costs about as much as to copy some KiB, so pieces grow with the root of the length.
+fn piece_of(total: usize) -> usize {
+    const COST: usize = 4 << 10;
+    total.saturating_mul(COST).isqrt()
 }
 
 /// Sends a later fragment of a message by any lane.
@@ -715,4 +723,21 @@ pub fn pack_and_send(
         }
     })?;
     Ok(sent - around)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_longer_message_has_more_and_longer_pieces() {
+        for (total, piece) in [
+            (16 << 10, 8 << 10),
+            (256 << 10, 32 << 10),
+            (1 << 20, 64 << 10),
+        ] {
+            assert_eq!(piece_of(total), piece);
+        }
+        assert!(piece_of(usize::MAX) > 64 << 10);
+    }
 }
