@@ -21,6 +21,7 @@ const SHAPE: Shape = Shape {
     slot: 128,
     segment: 8256,
     cells: 16,
+    lead: 0,
 };
 
 /// Both ends of a lane, whose memory stays for the rest of the process.

@@ -32,7 +32,7 @@ use crate::sys::cpu;
 use crate::ucs::config::{Others, var};
 use crate::ucs::{Failure, Result, Status};
 use crate::uct::api;
-use crate::uct::base::params::IfaceParams;
+use crate::uct::base::params::{IfaceParams, PAYLOAD_ALIGN};
 use crate::uct::internal::base_of;
 use crate::{ucs_diag, ucs_error, ucs_warn};
 use core::cell::Cell;
@@ -252,6 +252,9 @@ impl Worker {
         let params = IfaceParams {
             err_handler: Some(transport_failed),
             err_handler_arg: arg,
+            // Payloads behind a header of one word, as most have: copies from and to users' memory are faster so.
+            am_alignment: PAYLOAD_ALIGN,
+            am_align_offset: size_of::<u64>(),
             ..IfaceParams::default()
         };
         let handle =

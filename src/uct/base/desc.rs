@@ -9,6 +9,7 @@
 
 use crate::c::*;
 use crate::ucs::{Result, Status};
+use crate::uct::base::params::PAYLOAD_ALIGN;
 use core::alloc::Layout;
 use core::cell::{Cell, RefCell};
 use core::ffi::c_void;
@@ -17,9 +18,6 @@ use core::time::Duration;
 use std::any::Any;
 use std::rc::Rc;
 use std::time::Instant;
-
-/// The least alignment of the payload: a copy between whole lines is a tenth faster, and what vectors read stays in one.
-const MIN_ALIGN: usize = 64;
 
 #[repr(C)]
 struct Header {
@@ -163,7 +161,7 @@ impl DescPool {
         align_offset: usize,
         registered: Option<Registered>,
     ) -> DescPool {
-        let align = align.max(MIN_ALIGN).next_power_of_two();
+        let align = align.max(PAYLOAD_ALIGN).next_power_of_two();
         let lead = size_of::<Header>() + (size_of::<*mut c_void>() + headroom).max(front);
         let skew = align_offset % align;
         // The smallest place at or after `lead` for which place + skew is aligned.

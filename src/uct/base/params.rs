@@ -88,6 +88,9 @@ masked! {
     }
 }
 
+/// The alignment that is best for payloads: a copy between whole lines is a tenth to a third faster, and what vectors read stays in one.
+pub const PAYLOAD_ALIGN: usize = 64;
+
 /// The parameters of `uct_iface_open`.
 ///
 /// Members that no transport of ours needs are not read, as upstream's same transports do not read

@@ -82,9 +82,20 @@ enum Place {
 /// processors. Measured: an MPI_Allreduce of 256 KiB by 4 processes on 2 processors took 77 us with 16, 57 with 32, and 52 with these.
 pub const CELLS: u32 = 64;
 
+/// How far behind the start of a line messages begin, so that what follows so many of their bytes as the interface's user says begins
+/// with a line.
+fn lead_of(params: &IfaceParams) -> u32 {
+    let lead = params.am_align_offset.wrapping_neg() % LINE;
+    if lead.is_multiple_of(size_of::<u64>()) {
+        lead as u32
+    } else {
+        0
+    }
+}
+
 /// The configured sizes. A slot has a line more than FIFO_ELEM_SIZE says: a message of UCP's of 100 to 176 bytes takes 105 ns with its
 /// third line there, and 160 with lines of the arena. `INVALID_PARAM` if they are unusable.
-fn shape_of(config: &Config) -> core::result::Result<(Shape, u32), Failure> {
+fn shape_of(config: &Config, params: &IfaceParams) -> core::result::Result<(Shape, u32), Failure> {
     let (slots, slot) = (
         config.uint(var!(config::MM, "FIFO_SIZE")),
         config.uint(var!(config::MM, "FIFO_ELEM_SIZE")),
@@ -98,6 +109,7 @@ fn shape_of(config: &Config) -> core::result::Result<(Shape, u32), Failure> {
             .unwrap_or(u32::MAX),
         segment,
         cells: CELLS,
+        lead: lead_of(params),
     };
     if !shape.is_sane() || slot <= SLOT_OVERHEAD + 8 {
         let cause = format!(
@@ -122,7 +134,7 @@ impl ShmIface {
         params: IfaceParams,
         config: &Config,
     ) -> core::result::Result<uct_iface_h, Failure> {
-        let (shape, max_short) = shape_of(config)?;
+        let (shape, max_short) = shape_of(config, &params)?;
         let batch = config.double(var!(config::MM, "FIFO_RELEASE_FACTOR"));
         if !(0.0..=1.0).contains(&batch) {
             let cause = format!("FIFO_RELEASE_FACTOR {batch} must be between 0 and 1");

@@ -10,7 +10,7 @@ use crate::ucs::sync::{AtomicU32, AtomicU64, Ordering, fence, word32, word64};
 use crate::ucs::{Result, Status};
 
 const MAGIC: u64 = u64::from_le_bytes(*b"ferrushm");
-const VERSION: u32 = 6;
+const VERSION: u32 = 7;
 /// The facts lie before this, each bell on lines of its own behind it.
 const DOORBELL_AT: usize = 256;
 const ARMED_AT: usize = 384;
@@ -65,6 +65,7 @@ pub struct ClassWords {
     slot: u32,
     segment: u32,
     cells: u32,
+    lead: u32,
 }
 
 impl From<Class> for ClassWords {
@@ -75,6 +76,7 @@ impl From<Class> for ClassWords {
             slot: shape.slot,
             segment: shape.segment,
             cells: shape.cells,
+            lead: shape.lead,
         }
     }
 }
@@ -88,6 +90,7 @@ impl From<ClassWords> for Class {
                 slot: words.slot,
                 segment: words.segment,
                 cells: words.cells,
+                lead: words.lead,
             },
         }
     }
@@ -407,6 +410,7 @@ mod tests {
         slot: 192,
         segment: 8256,
         cells: CELLS,
+        lead: 56,
     };
 
     /// The default: how far the messages reach that the lane of each number of senders holds, and the address space of all.
@@ -466,6 +470,7 @@ mod tests {
             slot: Shape::MAX_SLOT,
             segment: Shape::MAX_SEGMENT,
             cells: 16,
+            ..SHAPE
         });
         assert!(layout.lanes() >= LONG_LANES + WIDE_LANES);
         assert!(layout.shapes().all(Shape::is_sane));
@@ -487,7 +492,7 @@ mod tests {
         let good = layout.facts(1, 2, true);
         assert_eq!(good.check(layout.bytes()), Ok(layout));
         assert!(good.check(layout.bytes() - 1).is_err());
-        let wrong: [fn(&mut Facts); 8] = [
+        let wrong: [fn(&mut Facts); 10] = [
             |f| f.magic ^= 1,
             |f| f.version += 1,
             |f| f.classes[0].lanes = u32::MAX,
@@ -499,6 +504,8 @@ mod tests {
             |f| f.classes[0].slots = 3,
             |f| f.classes[3].segment = u32::MAX,
             |f| f.classes[1].cells = 0,
+            |f| f.classes[2].lead = 64,
+            |f| f.classes[2].lead = 4,
         ];
         for change in wrong {
             let mut bad = good;

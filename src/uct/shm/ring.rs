@@ -45,6 +45,9 @@ pub struct Shape {
     pub segment: u32,
     /// How many messages of the largest size the arena holds; at least `MIN_CELLS`.
     pub cells: u32,
+    /// How many bytes behind the start of a line each message in the arena begins, so that the payload behind its header begins with a
+    /// line: copies between lines of the same alignment are a third faster. Whole words, less than `LINE`.
+    pub lead: u32,
 }
 
 impl Shape {
@@ -64,6 +67,8 @@ impl Shape {
             && self.slot.is_multiple_of(LINE as u32)
             && (1..=Shape::MAX_SEGMENT).contains(&self.segment)
             && (Shape::MIN_CELLS..=Shape::MAX_CELLS).contains(&self.cells)
+            && self.lead < LINE as u32
+            && self.lead.is_multiple_of(WORD as u32)
     }
 
     /// Most payload bytes in a slot.
@@ -77,6 +82,10 @@ impl Shape {
     }
 
     fn arena_at(self) -> usize {
+        self.slots_end() + self.lead as usize
+    }
+
+    fn slots_end(self) -> usize {
         CONTROL + self.slots as usize * self.slot as usize
     }
 
@@ -180,7 +189,7 @@ impl Lane {
             shape,
             mask: u64::from(shape.slots) - 1,
             slots: base.wrapping_add(CONTROL),
-            slots_end: base.wrapping_add(shape.arena_at()),
+            slots_end: base.wrapping_add(shape.slots_end()),
             slot_size: shape.slot as usize,
             rest_max: shape.slot.saturating_sub((HEADER + WORD) as u32),
             bytes: base.wrapping_add(shape.arena_at()),
@@ -324,6 +333,7 @@ impl Sender {
             slot: LINE as u32,
             segment: 1,
             cells: Shape::MIN_CELLS,
+            lead: 0,
         };
         // SAFETY: no place of the lane is looked at while there is no room in it, and a stopped sender asks nobody.
         let sender = unsafe { Sender::new(core::ptr::null_mut(), LEAST, false) };

@@ -18,6 +18,7 @@ pub const SHAPE: Shape = Shape {
     slot: 128,
     segment: 1024,
     cells: 4,
+    lead: 56,
 };
 
 pub fn source(kind: SegmentKind) -> Source {

@@ -14,6 +14,7 @@ const TINY: Shape = Shape {
     slot: 64,
     segment: 64,
     cells: 4,
+    lead: 0,
 };
 
 struct End<T>(T);

@@ -12,12 +12,14 @@ const SMALL: Shape = Shape {
     slot: 128,
     segment: 1000,
     cells: 4,
+    lead: 0,
 };
 
 /// With an arena of which a part is used at first.
 const LONG: Shape = Shape {
     slots: 64,
     cells: 16,
+    lead: 24,
     ..SMALL
 };
 
@@ -128,6 +130,26 @@ fn receive_all(receiver: &Receiver) {
         true
     }) > 0
     {}
+}
+
+#[test]
+fn messages_of_the_arena_begin_so_far_behind_a_line() {
+    for lead in [0, 8, 56] {
+        let shape = Shape { lead, ..SMALL };
+        let memory = Memory::new(shape);
+        let (sender, receiver) = memory.ends(shape, 0.0);
+        for number in 0..20 {
+            let len = [200, 777, 1000][number % 3];
+            send(&sender, number as u64, len, true).unwrap();
+            let polled = receiver.poll(1, |polled| {
+                let message = good(polled);
+                check(number as u64, &message);
+                assert_eq!(message.data.addr() % ring::LINE, lead as usize);
+                true
+            });
+            assert_eq!(polled, 1);
+        }
+    }
 }
 
 #[test]
