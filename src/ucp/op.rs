@@ -155,13 +155,8 @@ impl Op {
         match self {
             Op::None | Op::TagPostedFifo | Op::Disconnect => true,
             Op::TagWait(r) => plain(&r.data),
-            Op::TagRecv(r) => {
-                let arriving = &r.arriving;
-                plain(&r.data)
-                    && arriving.access.is_none()
-                    && arriving.timed.is_none()
-                    && arriving.ahead.is_none()
-            }
+            Op::TagRecv(r) => plain(&r.data) && r.arriving.holds_nothing(),
+            Op::DataRecv(r) => plain(&r.data) && r.arriving.holds_nothing(),
             Op::StreamRecv(r) => plain(&r.data),
             Op::Send(s) => {
                 plain(&s.data)
@@ -502,6 +497,12 @@ pub struct Arriving {
     pub access: Option<Box<BufferAccess>>,
     /// It is timed.
     pub timed: Option<Box<TimedTransfer>>,
+}
+
+impl Arriving {
+    fn holds_nothing(&self) -> bool {
+        self.access.is_none() && self.timed.is_none() && self.ahead.is_none()
+    }
 }
 
 /// The buffer of a receive, as a device gets to it.

@@ -1,4 +1,4 @@
-//! `Rts` and `OwnSend`: what a receiver knows of a message that waits at its sender.
+//! `Waiting`: what a receiver knows of a message that waits at its sender: an `Rts` or an `OwnSend`.
 #![forbid(unsafe_code)]
 
 use crate::uct::internal::EpochGuard;
@@ -36,6 +36,30 @@ impl OwnSend {
             region: 0,
             guard: None,
             epoch_region: 0,
+        }
+    }
+}
+
+/// A message that waits at its sender. Small: it goes through several hands.
+#[derive(Debug)]
+pub enum Waiting {
+    /// At a peer, or at this worker where it sent an RTS.
+    Rts(Box<Rts>),
+    Own(OwnSend),
+}
+
+impl Waiting {
+    pub fn sender(&self) -> RequestName {
+        match self {
+            Waiting::Rts(message) => message.sender,
+            Waiting::Own(message) => message.sender,
+        }
+    }
+
+    pub fn total(&self) -> usize {
+        match self {
+            Waiting::Rts(message) => message.total,
+            Waiting::Own(message) => message.total,
         }
     }
 }

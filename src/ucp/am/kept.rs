@@ -1,11 +1,11 @@
 //! Data descriptors that handlers of active messages keep: received data, in memory of ours or where the transport has
-//! them, and RTS messages. The user names all by the pointer that its handler got.
+//! them, and messages that wait at their sender. The user names all by the pointer that its handler got.
 //!
 //! While a handler runs, its message is the current one and can be taken by that pointer too. If the handler keeps it,
 //! it goes into the table; any other pointer finds nothing.
 #![forbid(unsafe_code)]
 
-use crate::ucp::rts::Rts;
+use crate::ucp::rts::Waiting;
 use crate::ucp::worker_core::InPlace;
 use core::cell::{Cell, RefCell};
 use core::ffi::c_void;
@@ -62,12 +62,16 @@ pub fn is_aligned(at: *const u8, align: usize) -> bool {
     at.addr() & (align.max(1) - 1) == 0
 }
 
+/// The place of a message that waits at its sender.
+#[derive(Default)]
+pub struct Home(Cell<Option<Waiting>>);
+
 /// A kept descriptor.
 pub enum Kept {
     Data(Buffer),
     InPlace(InPlace),
     /// Boxed: its address is the user's pointer.
-    Rts(Box<Rts>),
+    Waiting(Box<Home>),
 }
 
 impl Kept {
@@ -76,7 +80,7 @@ impl Kept {
         match self {
             Kept::Data(b) => b.bytes().as_ptr().addr(),
             Kept::InPlace(p) => p.bytes().as_ptr().addr(),
-            Kept::Rts(a) => core::ptr::from_ref(a.as_ref()).addr(),
+            Kept::Waiting(a) => core::ptr::from_ref(a.as_ref()).addr(),
         }
     }
 }
@@ -94,7 +98,7 @@ pub enum CurrentData {
         ptr: *const u8,
         len: usize,
     },
-    Rts(Box<Rts>),
+    Waiting(Box<Home>),
 }
 
 /// The data that a pointer of the user names.
@@ -113,6 +117,8 @@ pub struct KeptData {
     /// How many of them are where their transport has them.
     in_place: Cell<usize>,
     current: Cell<Option<Current>>,
+    /// The memory of the last message at its sender that ended.
+    spare: Cell<Option<Box<Home>>>,
 }
 
 impl KeptData {
@@ -122,7 +128,22 @@ impl KeptData {
             table: RefCell::new(HashMap::new()),
             in_place: Cell::new(0),
             current: Cell::new(None),
+            spare: Cell::new(None),
         }
+    }
+
+    /// A place for a message at its sender, of which the user gets the address.
+    pub fn home_of(&self, message: Waiting) -> Box<Home> {
+        let home = self.spare.take().unwrap_or_default();
+        home.0.set(Some(message));
+        home
+    }
+
+    /// The user's pointer to such a message is used up. Returns the message, which is there.
+    pub fn end_home(&self, home: Box<Home>) -> Option<Waiting> {
+        let message = home.0.take();
+        self.spare.set(Some(home));
+        message
     }
 
     /// Calls a handler, whose message may be taken meanwhile; returns it if it was not.

@@ -1,16 +1,16 @@
 //! Receiving active messages: calling the handlers, and fetching rendezvous data.
 
-use super::kept::{Buffer, CurrentData, Kept, TakenData, is_aligned};
+use super::kept::{Buffer, CurrentData, Home, Kept, TakenData, is_aligned};
 use super::{AmHandler, Function, PlainHandler};
 use crate::c::*;
 use crate::ucp::dt::Data;
 use crate::ucp::op::{Arriving, DataRecvOp, Op};
 use crate::ucp::proto::fetched;
-use crate::ucp::proto::postponed::{self, Fetch};
+use crate::ucp::proto::postponed;
 use crate::ucp::proto::reassembly::{Reassembly, Target, empty_reassembly};
 use crate::ucp::proto::rndv::receiver;
 use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immediate, settle};
-use crate::ucp::rts::Rts;
+use crate::ucp::rts::{OwnSend, Rts, Waiting};
 use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
 use crate::uct::base::copy::{Payload, SMALL, copy_small};
@@ -366,36 +366,46 @@ impl AmHandler {
 /// A message waits at its sender.
 pub fn on_rts(worker: &Core, headers: &[u8], message: &Rts) -> Option<()> {
     let head = Head::decode(&mut Reader::new(headers))?;
-    let Some((handler, reply_ep)) = find_handler(worker, &head) else {
-        receiver::send_ack(worker, message.sender, Err(Status::INVALID_PARAM));
-        return Some(());
+    announce(worker, &head, Waiting::Rts(Box::new(*message)));
+    Some(())
+}
+
+/// As `on_rts`, of a message of the worker to itself, by its parts.
+pub fn on_own_send(
+    worker: &Core,
+    id: u16,
+    reply: Option<AmReplyHdr>,
+    header: &[u8],
+    message: OwnSend,
+) {
+    announce(worker, &Head { id, reply, header }, Waiting::Own(message));
+}
+
+/// Calls the handler of a message that waits at its sender.
+fn announce(worker: &Core, head: &Head<'_>, message: Waiting) {
+    let Some((handler, reply_ep)) = find_handler(worker, head) else {
+        return receiver::send_ack(worker, message.sender(), Err(Status::INVALID_PARAM));
     };
     if matches!(handler.function, Function::Old(_)) {
-        fetch_for_old_handler(worker, headers, message);
-        return Some(());
+        return fetch_for_old_handler(worker, head, message);
     }
-    let home = Box::new(*message);
-    let at: *const Rts = home.as_ref();
-    let what = CurrentData::Rts(home);
+    let (sender, total) = (message.sender(), message.total());
+    let home = worker.am().kept.home_of(message);
+    let at: *const Home = home.as_ref();
+    let what = CurrentData::Waiting(home);
     let (status, left) = worker.am().kept.during(at.addr(), what, || {
-        handler.call(
-            &head,
-            at.cast(),
-            message.total,
-            reply_ep,
-            UCP_AM_RECV_ATTR_FLAG_RNDV,
-        )
+        handler.call(head, at.cast(), total, reply_ep, UCP_AM_RECV_ATTR_FLAG_RNDV)
     });
-    let Some(CurrentData::Rts(home)) = left else {
-        return Some(());
+    let Some(CurrentData::Waiting(home)) = left else {
+        return;
     };
     if status == UCS_INPROGRESS {
-        worker.am().kept.keep(Kept::Rts(home));
+        worker.am().kept.keep(Kept::Waiting(home));
     } else {
+        worker.am().kept.end_home(home);
         let answer = Status::from_code(status).map_or(Ok(()), Err);
-        receiver::send_ack(worker, message.sender, answer);
+        receiver::send_ack(worker, sender, answer);
     }
-    Some(())
 }
 
 /// Receives the data of a handler's descriptor into `data`. The descriptor is released, also on an error.
@@ -423,28 +433,30 @@ pub fn fetch(
             worker.release_message(&kept);
             return copied;
         }
-        Some(TakenData::Current(CurrentData::Rts(a)) | TakenData::Kept(Kept::Rts(a))) => *a,
-    };
-    let made = must_be_immediate(param).and_then(|()| {
-        let op = Op::DataRecv(DataRecvOp {
-            data,
-            arriving: Arriving::default(),
-        });
-        Request::create(worker, param, op)
-    });
-    let req = match made {
-        Ok(req) => req,
-        Err(e) => {
-            receiver::send_ack(worker, message.sender, Err(Status::CANCELED));
-            return Err(e);
+        Some(
+            TakenData::Current(CurrentData::Waiting(home)) | TakenData::Kept(Kept::Waiting(home)),
+        ) => {
+            let message = worker.am().kept.end_home(home);
+            message.ok_or(Status::INVALID_PARAM)?
         }
     };
-    postponed::fetch(worker, req, Fetch::Message(message));
+    let slot = must_be_immediate(param).and_then(|()| Request::allocate(worker, param));
+    let slot = slot.inspect_err(|_| {
+        receiver::send_ack(worker, message.sender(), Err(Status::CANCELED));
+    })?;
+    slot.begin(worker);
+    let op = Op::DataRecv(DataRecvOp {
+        data,
+        arriving: Arriving::default(),
+    });
+    let req = slot.fill_waiting(worker, op, param);
     let info = Info {
         tag: 0,
-        length: message.total,
+        length: message.total(),
     };
-    Ok((settle(req, param)?, info))
+    req.set_info(info);
+    postponed::fetch(worker, req, message);
+    Ok((Posted::Request(req), info))
 }
 
 /// Copies data that has been received.
@@ -476,8 +488,12 @@ fn copy_out(worker: &Core, bytes: &[u8], data: Data, param: &Param) -> Result<(P
 pub fn release(worker: &Core, handle: *const c_void) {
     match worker.am().kept.take(handle) {
         None => ucs_error!("{handle:p} is not data of an active message that is here"),
-        Some(TakenData::Current(CurrentData::Rts(a)) | TakenData::Kept(Kept::Rts(a))) => {
-            receiver::send_ack(worker, a.sender, Ok(()));
+        Some(
+            TakenData::Current(CurrentData::Waiting(home)) | TakenData::Kept(Kept::Waiting(home)),
+        ) => {
+            if let Some(message) = worker.am().kept.end_home(home) {
+                receiver::send_ack(worker, message.sender(), Ok(()));
+            }
         }
         Some(TakenData::Kept(Kept::InPlace(kept))) => {
             worker.release_message(&kept);
@@ -487,9 +503,13 @@ pub fn release(worker: &Core, handle: *const c_void) {
 }
 
 /// Fetches a rendezvous message, then calls its old-style handler.
-fn fetch_for_old_handler(worker: &Core, headers: &[u8], message: &Rts) {
-    let headers: Box<[u8]> = headers.into();
-    fetched::begin(worker, message, move |worker, result| {
+fn fetch_for_old_handler(worker: &Core, head: &Head<'_>, message: Waiting) {
+    let headers = headers(head.id, head.reply.map(|reply| reply.ep), head.header);
+    let message = match message {
+        Waiting::Rts(message) => *message,
+        Waiting::Own(message) => message.as_rts(),
+    };
+    fetched::begin(worker, &message, move |worker, result| {
         if let Ok(data) = result {
             reassembled(worker, &headers, data);
         }

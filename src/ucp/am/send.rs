@@ -1,13 +1,14 @@
 //! Sending active messages.
 #![forbid(unsafe_code)]
 
+use super::recv;
 use crate::c::*;
 use crate::ucp::dt::Data;
 use crate::ucp::ep::Ep;
 use crate::ucp::op::{MessageKind, UserHeader};
 use crate::ucp::plan::RndvPolicy;
-use crate::ucp::proto::send;
-use crate::ucp::request::{Param, Posted};
+use crate::ucp::proto::{own, send};
+use crate::ucp::request::{Param, Posted, Request, must_be_immediate, settle};
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use crate::uct::base::copy::Payload;
@@ -46,19 +47,30 @@ pub fn post(
     let reply = wants(UCP_AM_SEND_FLAG_REPLY).then(|| AmReplyHdr {
         ep: ep.name_for_peers(),
     });
-    let kind = MessageKind::Am {
-        hdr: AmHdr {
-            header: header_len as u32,
-            flags: if reply.is_some() { AM_REPLY } else { 0 },
-            ..plain
-        },
-        reply,
-        header: UserHeader::Theirs {
-            bytes: header,
-            copy: wants(UCP_AM_SEND_FLAG_COPY_HEADER),
-        },
+    let hdr = AmHdr {
+        header: header_len as u32,
+        flags: if reply.is_some() { AM_REPLY } else { 0 },
+        ..plain
     };
-    send::start(ep, param, data, kind, rndv_policy(param))
+    let kind = |bytes, copy| MessageKind::Am {
+        hdr,
+        reply,
+        header: UserHeader::Theirs { bytes, copy },
+    };
+    let policy = rndv_policy(param);
+    let whole = kind(header, wants(UCP_AM_SEND_FLAG_COPY_HEADER));
+    if !own::waits_here(ep, &whole, &data, policy) {
+        return send::start(ep, param, data, whole, policy);
+    }
+    must_be_immediate(param)?;
+    let total = data.len();
+    // The handler gets the header now.
+    let none = Payload::from(&[][..]);
+    let op = own::operation(ep, data, kind(none, false));
+    let req = Request::create(ep.worker(), param, op)?;
+    let message = own::wait(ep, req, total);
+    ep.tell_itself(|worker| recv::on_own_send(worker, hdr.id, reply, header.bytes(), message));
+    settle(req, param)
 }
 
 /// When a message with these attributes is sent by rendezvous.

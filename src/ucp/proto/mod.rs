@@ -1,7 +1,7 @@
 //! The protocol engine: the same steps for every kind of message.
 //!
 //! `send`: eager and rendezvous sends. `reassembly`: fragmented messages. `rndv`: rendezvous data; `fetched`: rendezvous
-//! into buffers of the library; `revocation`: the epoch that tells whether rendezvous buffers are still valid. `rails`:
+//! into buffers of the library; `own`: messages of a worker to itself, which need none; `revocation`: the epoch that tells whether rendezvous buffers are still valid. `rails`:
 //! transfers that are split over several lanes. `zcopy`: transfers that a transport performs between the memory of two processes. `device_copies`: copies by devices
 //! from memory that is mapped here. `control`: control messages. `table` prints
 //! the thresholds. `postponed`: operations that go on with the next progress. `upstream`: messages in upstream's format.
@@ -9,6 +9,7 @@
 pub mod control;
 pub mod device_copies;
 pub mod fetched;
+pub mod own;
 pub mod postponed;
 pub mod rails;
 pub mod reassembly;

@@ -9,47 +9,22 @@
 //! when it is destroyed.
 #![forbid(unsafe_code)]
 
+use super::own;
 use super::rndv::receiver;
 use crate::ucp::ep::Ep;
 use crate::ucp::op::Op;
 use crate::ucp::request::Req;
-use crate::ucp::rts::{OwnSend, Rts};
+use crate::ucp::rts::Waiting;
 use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
-use crate::wire::id::RequestName;
 use core::cell::RefCell;
 use std::collections::VecDeque;
-
-/// Data that is to be fetched.
-pub enum Fetch {
-    /// That of a peer's message.
-    Message(Rts),
-    /// That of a message of the worker to itself.
-    Own(OwnSend),
-}
-
-impl Fetch {
-    fn begin(self, worker: &Core, req: Req) {
-        match self {
-            Fetch::Message(message) => receiver::fetch(worker, req, &message),
-            Fetch::Own(message) => receiver::fetch_own(worker, req, message),
-        }
-    }
-
-    /// The sender of the message.
-    fn sender(&self) -> RequestName {
-        match self {
-            Fetch::Message(message) => message.sender,
-            Fetch::Own(message) => message.sender,
-        }
-    }
-}
 
 /// Operations that wait for progress, in order.
 #[derive(Default)]
 pub struct Postponed {
     over: RefCell<VecDeque<(Req, Result<()>)>>,
-    fetches: RefCell<VecDeque<(Req, Fetch)>>,
+    fetches: RefCell<VecDeque<(Req, Waiting)>>,
 }
 
 impl Postponed {
@@ -58,9 +33,9 @@ impl Postponed {
     }
 
     /// Takes the first fetch that is asked for off the queue.
-    fn take_fetch(&self, asked: impl Fn(&Fetch) -> bool) -> Option<(Req, Fetch)> {
+    fn take_fetch(&self, asked: impl Fn(&Waiting) -> bool) -> Option<(Req, Waiting)> {
         let mut fetches = self.fetches.borrow_mut();
-        let at = fetches.iter().position(|(_, fetch)| asked(fetch))?;
+        let at = fetches.iter().position(|(_, message)| asked(message))?;
         fetches.remove(at)
     }
 
@@ -83,9 +58,9 @@ pub fn end(worker: &Core, req: Req, result: Result<()>) {
 }
 
 /// The next progress fetches the data of a receive.
-pub fn fetch(worker: &Core, req: Req, from: Fetch) {
+pub fn fetch(worker: &Core, req: Req, message: Waiting) {
     let fetches = &worker.proto().postponed.fetches;
-    fetches.borrow_mut().push_back((req, from));
+    fetches.borrow_mut().push_back((req, message));
     wait_for_progress(worker);
 }
 
@@ -118,10 +93,13 @@ pub fn progress(worker: &Core) -> u32 {
     done = worker.uct().progress();
     let fetches = postponed.fetches.borrow().len();
     for _ in 0..fetches {
-        let Some((req, from)) = postponed.take_fetch(|_| true) else {
+        let Some((req, message)) = postponed.take_fetch(|_| true) else {
             break;
         };
-        from.begin(worker, req);
+        match message {
+            Waiting::Rts(message) => receiver::fetch(worker, req, &message),
+            Waiting::Own(message) => own::fetch(worker, req, message),
+        }
         done += 1;
     }
     done
@@ -129,10 +107,10 @@ pub fn progress(worker: &Core) -> u32 {
 
 /// An endpoint ends: fetches of its messages end with a status, which the senders hear too, if they can be reached.
 pub fn abort(ep: &Ep, status: Status) {
-    let of_peer = |fetch: &Fetch| ep.is_paired_with(fetch.sender().ep);
+    let of_peer = |message: &Waiting| ep.is_paired_with(message.sender().ep);
     let worker = ep.worker();
-    while let Some((req, fetch)) = worker.proto().postponed.take_fetch(of_peer) {
-        receiver::send_ack(worker, fetch.sender(), Err(status));
+    while let Some((req, message)) = worker.proto().postponed.take_fetch(of_peer) {
+        receiver::send_ack(worker, message.sender(), Err(status));
         Op::abort(req, status);
     }
 }

@@ -7,13 +7,13 @@ use crate::c::*;
 use crate::ucp::dt::Data;
 use crate::ucp::feature::Feature;
 use crate::ucp::op::{Arriving, Op, Operation, TagRecvOp, TagWaitOp};
-use crate::ucp::proto::postponed::{self, Fetch};
+use crate::ucp::proto::postponed;
 use crate::ucp::proto::reassembly::{MessageId, Reassembly, Target, empty_reassembly};
 use crate::ucp::proto::rndv::receiver;
 use crate::ucp::request::{
     Callback, Info, Param, Posted, Req, Request, RequestSlot, ended, must_be_immediate, settle,
 };
-use crate::ucp::rts::Rts;
+use crate::ucp::rts::{Rts, Waiting};
 use crate::ucp::unexpected;
 use crate::ucp::worker_core::Core;
 use crate::ucs::tag_match::EntryId;
@@ -228,8 +228,8 @@ pub fn take(
     let req = Request::create(worker, param, op)?;
     req.set_info(info);
     match message {
-        Message::Rts(a) => postponed::fetch(worker, req, Fetch::Message(*a)),
-        Message::OwnSend(own) => postponed::fetch(worker, req, Fetch::Own(own)),
+        Message::Rts(a) => postponed::fetch(worker, req, Waiting::Rts(a)),
+        Message::OwnSend(own) => postponed::fetch(worker, req, Waiting::Own(own)),
         Message::Fragments { id, .. } => {
             if let Some(result) = adopt(worker, req, id) {
                 finish(worker, req, param, result);

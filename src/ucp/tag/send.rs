@@ -8,13 +8,11 @@ use crate::ucp::ep::{Ep, Task};
 use crate::ucp::feature::Feature;
 use crate::ucp::op::{MessageKind, Op, SendOp, Stage};
 use crate::ucp::plan::RndvPolicy;
-use crate::ucp::proto::send;
+use crate::ucp::proto::{own, send};
 use crate::ucp::request::{
     Info, Param, Posted, Request, RequestSlot, immediate, must_be_immediate,
 };
-use crate::ucp::rndv_state::SenderState;
-use crate::ucp::rts::OwnSend;
-use crate::ucs::{Result, Status, tracepoint};
+use crate::ucs::{Result, Status};
 use crate::uct::base::copy::Room;
 use crate::wire::header::{AmId, Header, TagSyncHdr};
 use core::mem::ManuallyDrop;
@@ -32,9 +30,7 @@ pub fn start(
         drop(data);
         return immediate(worker, param, Info::default());
     }
-    if ep.tells_itself()
-        && let Some(tag) = waits_here(ep, &kind, &data, policy)
-    {
+    if let Some(tag) = waits_here(ep, &kind, &data, policy) {
         return send_to_itself(ep, param, data, kind, tag);
     }
     if let MessageKind::Tag { tag } = kind
@@ -137,13 +133,7 @@ fn waits_here(ep: &Ep, kind: &MessageKind, data: &Data, policy: RndvPolicy) -> O
     let (MessageKind::Tag { tag } | MessageKind::TagSync { tag }) = *kind else {
         return None;
     };
-    let by = &ep.lane().thresholds;
-    let waits = data.payload()?.len() >= by.rndv.min(by.rndv_mapped)
-        && ep.delivers_at_once()
-        && ep.is_wireup_sent()
-        && ep.worker().proto().rules.maps
-        && !ep.worker().lacks(Feature::Tag)
-        && send::plan(ep, kind, data, policy) == Stage::Rndv(SenderState::SendRts);
+    let waits = !ep.worker().lacks(Feature::Tag) && own::waits_here(ep, kind, data, policy);
     waits.then_some(tag)
 }
 
@@ -160,19 +150,8 @@ fn send_to_itself(
     let total = data.len();
     let slot = Request::allocate(worker, param)?;
     slot.begin(worker);
-    let op = Op::Send(SendOp {
-        ep: ep.to_ref(),
-        data,
-        kind,
-        stage: Stage::Rndv(SenderState::RtsSent),
-        memory: None,
-    });
-    let req = slot.fill_waiting(worker, op, param);
-    let sender = ep.name_request(req);
-    ep.add_outstanding(req);
-    ep.sent.long.rendezvous.add(total);
-    tracepoint::rndv_send(req.as_ptr().as_ptr().cast(), total);
-    let message = Message::OwnSend(OwnSend { sender, total });
+    let req = slot.fill_waiting(worker, own::operation(ep, data, kind), param);
+    let message = Message::OwnSend(own::wait(ep, req, total));
     worker.tag().keep(worker, tag, message);
     Ok(Posted::Request(req))
 }

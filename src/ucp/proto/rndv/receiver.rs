@@ -38,11 +38,10 @@ use crate::c::{
     UCT_MD_MEM_ACCESS_LOCAL_WRITE, ucs_memory_type_t,
 };
 use crate::ucp::dt::Data;
-use crate::ucp::ep::{Capability, DevicePart, Ep, EpRef, Lane, Pin};
+use crate::ucp::ep::{Capability, DevicePart, Ep, Lane, Pin};
 use crate::ucp::mem::Window;
 use crate::ucp::op::{
-    Arriving, BufferAccess, DataRecvOp, DeviceRead, Op, Operation, ReadEpoch, SendOp, Stage,
-    TagRecvOp,
+    Arriving, BufferAccess, DataRecvOp, DeviceRead, Op, Operation, ReadEpoch, TagRecvOp,
 };
 use crate::ucp::proto::control;
 use crate::ucp::proto::device_copies;
@@ -52,9 +51,9 @@ use crate::ucp::proto::zcopy::{self, Direction, Transfer};
 use crate::ucp::reg::{LocalMemory, Registration};
 use crate::ucp::request::{Info, Req};
 use crate::ucp::rkey::{Access, RemoteKey};
-use crate::ucp::rndv_state::{ReceiverEvent, ReceiverState, SenderState};
+use crate::ucp::rndv_state::{ReceiverEvent, ReceiverState};
 use crate::ucp::rndv_tuner;
-use crate::ucp::rts::{OwnSend, Rts};
+use crate::ucp::rts::Rts;
 use crate::ucp::worker_core::Core;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status, tracepoint};
@@ -73,7 +72,7 @@ use std::sync::Arc;
 const PUT_FROM: usize = 64 << 10;
 
 /// Lends the target of a fetched message to `f`, as `with_op` does. `None` when the request is of another kind.
-pub(super) fn with_arriving<R>(req: Req, f: impl FnOnce(&Data, &mut Arriving) -> R) -> Option<R> {
+pub fn with_arriving<R>(req: Req, f: impl FnOnce(&Data, &mut Arriving) -> R) -> Option<R> {
     req.with_op(|op| match op {
         Op::TagRecv(r) => Some(f(&r.data, &mut r.arriving)),
         Op::DataRecv(r) => Some(f(&r.data, &mut r.arriving)),
@@ -248,44 +247,6 @@ fn await_copy(req: Req, ep: &Ep, StartedCopy { copy, read }: StartedCopy) {
     });
     ep.add_outstanding(req);
     device_copies::begin(req, Some(ep), copy);
-}
-
-/// As `fetch`, of a message of the worker to itself.
-pub fn fetch_own(worker: &Core, req: Req, message: OwnSend) {
-    let Some((ep, send)) = copy_own(worker, req, message) else {
-        return fetch(worker, req, &message.as_rts());
-    };
-    tracepoint::rndv_receive(req.as_ptr().as_ptr().cast(), message.total);
-    worker.counters.fetched.mapped.add(message.total);
-    ep.complete_outstanding(send, Ok(()));
-    req.complete(Ok(()));
-}
-
-/// Copies a message of the worker to itself from one contiguous buffer to another. Returns its endpoint and the send. `None`
-/// where that is not all there is to do.
-fn copy_own(worker: &Core, req: Req, message: OwnSend) -> Option<(EpRef, Req)> {
-    let send = worker.requests().named(message.sender.id)?;
-    if send == req {
-        return None;
-    }
-    send.with_op(|op| {
-        let Op::Send(SendOp {
-            ep, data, stage, ..
-        }) = op
-        else {
-            return None;
-        };
-        let from = data.payload()?;
-        let waits = *stage == Stage::Rndv(SenderState::RtsSent);
-        if !waits || from.len() != message.total || !ep.is_usable() {
-            return None;
-        }
-        if with_arriving(req, |to, _| to.fill_contiguous(from.bytes())) != Some(true) {
-            return None;
-        }
-        *stage = Stage::Rndv(SenderState::Over);
-        Some((*ep, send))
-    })
 }
 
 /// Reads `len` bytes of the sender's memory, as `get` begins to. `false` if that cannot begin.
