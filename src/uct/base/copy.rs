@@ -30,15 +30,25 @@ static LONG_FROM: AtomicUsize = AtomicUsize::new(0);
 /// From this length on C libraries may use the string instruction.
 const LIBRARY_STRING_FROM: usize = 2 << 10;
 
+const PAGE: usize = 4 << 10;
+const LINE: usize = 64;
+
 /// Whether the string instruction copies byte by byte on some processors: the target is less than two vectors behind the
 /// source, whole pages apart. Measured on an AMD EPYC: 32 KiB take 9.3 us instead of 0.57 with up to 15 bytes between them,
 /// 4 KiB 96 ns instead of 41 with up to 31.
 #[inline]
 fn is_close_behind(from: *const u8, to: *const u8) -> bool {
-    const PAGE: usize = 4 << 10;
     const CLOSE: usize = 32;
     let behind = to.addr().wrapping_sub(from.addr()) % PAGE;
     (1..CLOSE).contains(&behind)
+}
+
+/// Whether the string instruction looks past the source into the page behind it, which may not be there, and waits for its address
+/// in vain. Measured on an Intel Xeon: 4 KiB take 60 ns longer.
+#[inline]
+fn ends_with_page(from: *const u8, len: usize) -> bool {
+    let left = (from.addr() + len).wrapping_neg() % PAGE;
+    left < LINE
 }
 
 /// Copies by the C library, in pieces for which it does not use the string instruction.
@@ -333,11 +343,18 @@ pub unsafe fn copy_short_apart(from: *const u8, to: *mut u8, len: usize) {
 unsafe fn copy_long(from: *const u8, to: *mut u8, len: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     {
-        const LINE: usize = 64;
         let range = string_range();
         if is_close_behind(from, to) && is_apart(from, to, len) {
             // SAFETY: by the caller's promise, as far as was just compared.
             return unsafe { copy_in_pieces(from, to, len) };
+        }
+        if len > LIBRARY_STRING_FROM && ends_with_page(from, len) && is_apart(from, to, len) {
+            let rest = len - LIBRARY_STRING_FROM;
+            // SAFETY: both parts of the places, which are apart.
+            unsafe {
+                copy_long(from, to, rest);
+                return copy_in_pieces(from.add(rest), to.add(rest), LIBRARY_STRING_FROM);
+            }
         }
         let apart = (to as usize).wrapping_sub(from as usize) >= len;
         if range.contains(&len) && apart && len > LINE {
@@ -444,6 +461,22 @@ mod tests {
                 unsafe { way(source.as_ptr(), out.as_mut_ptr().add(3), len) };
                 assert_eq!(out[3..3 + len], source[..len]);
                 assert!(out[..3].iter().chain(&out[3 + len..]).all(|b| *b == 0));
+            }
+        }
+    }
+
+    #[test]
+    fn a_source_that_ends_with_its_page_is_copied_whole() {
+        let source: Vec<u8> = (0..5 * PAGE).map(|i| (i % 251) as u8).collect();
+        let end = source.as_ptr().align_offset(PAGE) + 4 * PAGE;
+        for before in [0, 1, LINE - 1, LINE] {
+            for len in [64, 2048, 2049, 4096, 10_000] {
+                let from = &source[end - before - len..][..len];
+                let mut out = vec![0; len + 2];
+                // SAFETY: both are as long.
+                unsafe { copy(from.as_ptr(), out[1..].as_mut_ptr(), len) };
+                assert_eq!(out[1..=len], *from);
+                assert_eq!((out[0], out[len + 1]), (0, 0));
             }
         }
     }
