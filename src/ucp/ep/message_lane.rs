@@ -81,7 +81,12 @@ impl MessageLane {
             let code = unsafe { send(self.ep, id as u8, first, rest, n - HEADER) };
             return Status::from_code(code).map_or(Ok(n), Err);
         }
-        self.bcopy(id, fill)
+        bcopy(
+            self.ep,
+            (self.am_bcopy, self.max_piece),
+            id as u8,
+            &mut fill,
+        )
     }
 
     /// Sends one transport message, which `fill` writes; returns its length.
@@ -90,8 +95,8 @@ impl MessageLane {
     }
 
     /// The same of a message of the peer's dialect.
-    pub fn bcopy_as<F: FnMut(&mut PackBuffer<'_>)>(&self, id: u8, fill: F) -> Result<usize> {
-        bcopy(self.ep, (self.am_bcopy, self.max_piece), id, fill)
+    pub fn bcopy_as<F: FnMut(&mut PackBuffer<'_>)>(&self, id: u8, mut fill: F) -> Result<usize> {
+        bcopy(self.ep, (self.am_bcopy, self.max_piece), id, &mut fill)
     }
 
     /// Sends a control message.
@@ -125,28 +130,30 @@ impl Lane {
         &self,
         id: AmId,
         room: usize,
-        fill: F,
+        mut fill: F,
     ) -> Result<usize> {
         // SAFETY: a live transport endpoint.
         let am_bcopy = unsafe { (*(*self.ep).iface).ops.ep_am_bcopy };
-        bcopy(self.ep, (am_bcopy, room), id as u8, fill)
+        bcopy(self.ep, (am_bcopy, room), id as u8, &mut fill)
     }
 }
 
-/// Sends one transport message by a live transport endpoint with its operation, which has at least so much room.
+/// Sends one transport message by a live transport endpoint with its operation, which has at least so much room. `fill` stays where
+/// it is: what was just written word by word and is copied by more than a word waits for all stores before it, those of the last
+/// message among them, into lines that its receiver has.
 #[inline]
 fn bcopy<F: FnMut(&mut PackBuffer<'_>)>(
     ep: uct_ep_h,
     (am_bcopy, room): (uct_ep_am_bcopy_func_t, usize),
     id: u8,
-    fill: F,
+    fill: &mut F,
 ) -> Result<usize> {
     unsafe extern "C" fn shim<F: FnMut(&mut PackBuffer<'_>)>(
         dest: *mut c_void,
         arg: *mut c_void,
     ) -> usize {
         // SAFETY: `arg` is that of the call below, which is still under way.
-        let (fill, room) = unsafe { &mut *arg.cast::<(F, usize)>() };
+        let (fill, room) = unsafe { &mut *arg.cast::<(&mut F, usize)>() };
         // SAFETY: the transport's buffer is as long as its interface or endpoint says.
         let mut buffer = PackBuffer::new(unsafe { Room::new(dest.cast(), *room) });
         fill(&mut buffer);

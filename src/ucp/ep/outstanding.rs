@@ -138,11 +138,15 @@ impl Outstanding {
         taken
     }
 
+    /// The last one takes the place of the one at `at`. Its parts are moved one by one: it may just have been added.
     fn remove_at(&self, all: &mut Vec<(Req, OutstandingKind)>, at: usize) -> Req {
-        let (req, kind) = all.swap_remove(at);
+        let (req, kind) = all[at];
         debug_assert_eq!(kind, OutstandingKind::of(req));
-        if let Some((moved, _)) = all.get(at) {
-            moved.outstanding_index.set(at as u32);
+        if let Some((last, its_kind)) = all.pop()
+            && let Some(place) = all.get_mut(at)
+        {
+            last.outstanding_index.set(at as u32);
+            *place = (last, its_kind);
         }
         self.count(kind, -1);
         req

@@ -10,9 +10,9 @@ use crate::ucp::op::{MessageKind, Op, SendOp, Stage};
 use crate::ucp::plan::RndvPolicy;
 use crate::ucp::proto::{own, send};
 use crate::ucp::request::{
-    Info, Param, Posted, Request, RequestSlot, immediate, must_be_immediate,
+    Info, Param, Posted, Req, Request, RequestSlot, immediate, must_be_immediate,
 };
-use crate::ucs::{Result, Status};
+use crate::ucs::Result;
 use crate::uct::base::copy::Room;
 use crate::wire::header::{AmId, Header, TagSyncHdr};
 use core::mem::ManuallyDrop;
@@ -81,8 +81,7 @@ fn send_list_to_itself(ep: &Ep, tag: u64, data: &Data) {
 /// request may be over already.
 #[inline]
 pub fn try_sync(ep: &Ep, (buffer, len): (*mut u8, usize), tag: u64) -> Option<Posted> {
-    const HEAD: usize = TagSyncHdr::LEN;
-    const WORDS: usize = HEAD / size_of::<u64>();
+    const WORDS: usize = TagSyncHdr::LEN / size_of::<u64>();
     ep.send_queue.short_route(0)?;
     if !ep.is_wireup_sent() || !send::goes_whole::<WORDS>(ep, AmId::TagSync, len) {
         return None;
@@ -111,21 +110,27 @@ pub fn try_sync(ep: &Ep, (buffer, len): (*mut u8, usize), tag: u64) -> Option<Po
         recv::on_message(worker, tag, payload.bytes(), sender);
         return Some(Posted::Request(req));
     }
-    let sent = ep.send_past_queue(|| {
-        let sender = ep.name_request(req);
-        ep.sent.long.eager.add(len);
-        let sent = ep.lane().packed(AmId::TagSync, HEAD + len, |buffer| {
-            buffer.header(&TagSyncHdr { tag, sender });
-            buffer.data(&data, 0, len);
-        });
-        sent.inspect_err(|_| ep.sent.long.eager.take_back(len))?;
-        send::wait_for_match(ep, req);
-        Ok::<(), Status>(())
-    });
+    let sent = ep.send_past_queue(|| send_sync(ep, req, (buffer, len), tag));
     if sent != Some(Ok(())) {
         ep.post(Task::Request(req));
     }
     Some(Posted::Request(req))
+}
+
+/// Sends a synchronous message of a request, which then waits for the match. The sender's name is made where it is written: see
+/// `bcopy` of the message lane.
+#[inline(never)]
+fn send_sync(ep: &Ep, req: Req, (buffer, len): (*mut u8, usize), tag: u64) -> Result<()> {
+    ep.sent.long.eager.add(len);
+    let total = TagSyncHdr::LEN + len;
+    let sent = ep.lane().packed(AmId::TagSync, total, move |to| {
+        let sender = ep.name_request(req);
+        to.header(&TagSyncHdr { tag, sender });
+        to.data(&ManuallyDrop::new(Data::contig(buffer, len)), 0, len);
+    });
+    sent.inspect_err(|_| ep.sent.long.eager.take_back(len))?;
+    send::wait_for_match(ep, req);
+    Ok(())
 }
 
 /// The tag of a message of the worker to itself whose receive will copy it from the buffer of the send.
