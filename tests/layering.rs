@@ -585,8 +585,9 @@ fn a_transport_named_elsewhere_is_found() {
 /// The modules of UCT that UCP uses. `internal` is the contract with a transport beyond C's op table, `api` its types,
 /// `cm` connection management, `local` the proof of being on this host; of `base`, tools that have no transport behind
 /// them.
-const UCT_FOR_UCP: [&str; 15] = [
+const UCT_FOR_UCP: [&str; 16] = [
     "api",
+    "base::block",
     "base::config",
     "base::copy",
     "base::iov",

@@ -5,6 +5,7 @@
 //! returns to its pool when it is dropped, also after its worker.
 
 use crate::ucs::{Result, Status};
+use crate::uct::base::block::Block;
 use crate::uct::base::copy::{Room, copy};
 use core::cell::{Cell, RefCell};
 use core::mem::MaybeUninit;
@@ -44,7 +45,7 @@ struct Class {
     size: usize,
     /// Most free buffers.
     most: usize,
-    free: RefCell<Vec<Box<[u8]>>>,
+    free: RefCell<Vec<Block>>,
     /// How many were made.
     made: Cell<usize>,
 }
@@ -58,7 +59,7 @@ pub struct Buffers {
 
 /// Received bytes.
 pub struct Buffer {
-    bytes: Box<[u8]>,
+    bytes: Block,
     len: usize,
     /// The pool it returns to.
     home: Option<Rc<Class>>,
@@ -150,7 +151,7 @@ impl Buffers {
     }
 
     /// A free long buffer of at least `len` bytes.
-    fn free_long(&self, len: usize) -> Option<Box<[u8]>> {
+    fn free_long(&self, len: usize) -> Option<Block> {
         let mut free = self.long.free.borrow_mut();
         if let Some(at) = free.iter().rposition(|b| b.len() >= len) {
             return Some(free.swap_remove(at));
@@ -210,7 +211,7 @@ impl Buffers {
 
     /// A buffer of at least `len` bytes, whatever they are, and where it returns to; `None` if all that are kept are in use.
     #[inline(always)]
-    fn take(&self, len: usize) -> Option<(Box<[u8]>, &Rc<Class>)> {
+    fn take(&self, len: usize) -> Option<(Block, &Rc<Class>)> {
         let Some(class) = self.classes.iter().find(|c| len <= c.size) else {
             return self.take_long(len);
         };
@@ -219,7 +220,7 @@ impl Buffers {
     }
 
     /// The same of a long one; `None` if `len` is none of `LONG_SIZES`.
-    fn take_long(&self, len: usize) -> Option<(Box<[u8]>, &Rc<Class>)> {
+    fn take_long(&self, len: usize) -> Option<(Block, &Rc<Class>)> {
         if !LONG_SIZES.contains(&len) {
             return None;
         }
@@ -234,7 +235,7 @@ impl Buffers {
 impl Class {
     /// A new buffer; `None` if all that are kept are in use.
     #[cold]
-    fn grow(&self) -> Option<Box<[u8]>> {
+    fn grow(&self) -> Option<Block> {
         if self.made.get() >= self.most {
             return None;
         }
@@ -244,8 +245,8 @@ impl Class {
         // Reserved for all buffers that may return, so that returning one never allocates.
         let room = self.made.get().min(self.most);
         free.reserve(room);
-        free.extend((0..count).map(|_| Box::from(vec![0; self.size])));
-        Some(vec![0; self.size].into())
+        free.extend((0..count).map_while(|_| Block::aligned(self.size)));
+        Block::aligned(self.size)
     }
 }
 

@@ -2,6 +2,7 @@
 //! pending queues, gather lists, parameter structs, the thread for deferred work. All opt-in.
 
 pub mod am;
+pub mod block;
 pub mod config;
 pub mod copy;
 pub mod death_watch;
