@@ -447,14 +447,22 @@ impl Request {
     /// completes before the call returns is reported by the return value.
     #[inline(always)]
     pub fn create(worker: &Core, param: &Param, op: Op) -> Result<Req> {
+        Ok(Request::begin(worker, param)?.fill(worker, op, Callback::None))
+    }
+
+    /// The memory of a request whose operation begins. On paths that matter the operation is made behind this, and built where it
+    /// stays: one that is there before has to be dropped where there is no memory, and is copied. To read what was just
+    /// written in other pieces takes longer than all the rest.
+    #[inline(always)]
+    pub fn begin(worker: &Core, param: &Param) -> Result<RequestSlot> {
         let slot = Request::allocate(worker, param)?;
         slot.begin(worker);
-        Ok(slot.fill(worker, op, Callback::None))
+        Ok(slot)
     }
 
     /// Allocates the memory of a request.
     #[inline(always)]
-    pub fn allocate(worker: &Core, param: &Param) -> Result<RequestSlot> {
+    fn allocate(worker: &Core, param: &Param) -> Result<RequestSlot> {
         match param.request {
             Some(user) => {
                 let at = user.as_ptr().cast::<u8>().wrapping_sub(Self::SIZE);

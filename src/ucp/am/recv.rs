@@ -435,16 +435,15 @@ pub fn fetch(
         }
         Some(
             TakenData::Current(CurrentData::Waiting(home)) | TakenData::Kept(Kept::Waiting(home)),
-        ) => {
-            let message = worker.am().kept.end_home(home);
-            message.ok_or(Status::INVALID_PARAM)?
-        }
+        ) => match worker.am().kept.end_home(home) {
+            Some(message) => message,
+            None => return Err(Status::INVALID_PARAM),
+        },
     };
-    let slot = must_be_immediate(param).and_then(|()| Request::allocate(worker, param));
+    let slot = must_be_immediate(param).and_then(|()| Request::begin(worker, param));
     let slot = slot.inspect_err(|_| {
         receiver::send_ack(worker, message.sender(), Err(Status::CANCELED));
     })?;
-    slot.begin(worker);
     let op = Op::DataRecv(DataRecvOp {
         data,
         arriving: Arriving::default(),

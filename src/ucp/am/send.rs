@@ -8,7 +8,7 @@ use crate::ucp::ep::Ep;
 use crate::ucp::op::{MessageKind, UserHeader};
 use crate::ucp::plan::RndvPolicy;
 use crate::ucp::proto::{own, send};
-use crate::ucp::request::{Param, Posted, Request, must_be_immediate, settle};
+use crate::ucp::request::{Callback, Param, Posted, Request, must_be_immediate, settle};
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use crate::uct::base::copy::Payload;
@@ -59,16 +59,16 @@ pub fn post(
     };
     let policy = rndv_policy(param);
     let whole = kind(header, wants(UCP_AM_SEND_FLAG_COPY_HEADER));
-    if !own::waits_here(ep, &whole, &data, policy) {
+    let Some(buffer) = own::waits_here(ep, &whole, &data, policy) else {
         return send::start(ep, param, data, whole, policy);
-    }
+    };
     must_be_immediate(param)?;
-    let total = data.len();
+    let slot = Request::begin(ep.worker(), param)?;
     // The handler gets the header now.
     let none = Payload::from(&[][..]);
-    let op = own::operation(ep, data, kind(none, false));
-    let req = Request::create(ep.worker(), param, op)?;
-    let message = own::wait(ep, req, total);
+    let op = own::operation(ep, buffer, kind(none, false));
+    let req = slot.fill(ep.worker(), op, Callback::None);
+    let message = own::wait(ep, req, buffer.1);
     ep.tell_itself(|worker| recv::on_own_send(worker, hdr.id, reply, header.bytes(), message));
     settle(req, param)
 }

@@ -14,10 +14,16 @@ use crate::ucp::rts::OwnSend;
 use crate::ucp::worker_core::Core;
 use crate::ucs::tracepoint;
 
-/// Whether a message is such a one.
+/// The buffer of a message, if that is such a one.
 #[inline]
-pub fn waits_here(ep: &Ep, kind: &MessageKind, data: &Data, policy: RndvPolicy) -> bool {
-    ep.tells_itself() && waits_at_sender(ep, kind, data, policy)
+pub fn waits_here(
+    ep: &Ep,
+    kind: &MessageKind,
+    data: &Data,
+    policy: RndvPolicy,
+) -> Option<(*mut u8, usize)> {
+    let waits = ep.tells_itself() && waits_at_sender(ep, kind, data, policy);
+    waits.then(|| Some((data.contiguous()?, data.len())))?
 }
 
 fn waits_at_sender(ep: &Ep, kind: &MessageKind, data: &Data, policy: RndvPolicy) -> bool {
@@ -34,10 +40,10 @@ fn waits_at_sender(ep: &Ep, kind: &MessageKind, data: &Data, policy: RndvPolicy)
 
 /// The operation of such a message, which waits from the beginning.
 #[inline(always)]
-pub fn operation(ep: &Ep, data: Data, kind: MessageKind) -> Op {
+pub fn operation(ep: &Ep, (at, len): (*mut u8, usize), kind: MessageKind) -> Op {
     Op::Send(SendOp {
         ep: ep.to_ref(),
-        data,
+        data: Data::contig(at, len),
         kind,
         stage: Stage::Rndv(SenderState::RtsSent),
         memory: None,

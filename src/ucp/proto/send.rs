@@ -9,7 +9,7 @@ use crate::ucp::ep::{Ep, Lane, Rest, ShortRoute, Task, TaskStep};
 use crate::ucp::op::{MessageKind, Op, Operation, SendOp, Stage};
 use crate::ucp::plan::RndvPolicy;
 use crate::ucp::request::{
-    Info, Param, Posted, Req, Request, immediate, must_be_immediate, settle,
+    Callback, Info, Param, Posted, Req, Request, immediate, must_be_immediate, settle,
 };
 use crate::ucp::rndv_state::SenderState;
 use crate::ucp::worker_core::Core;
@@ -77,6 +77,7 @@ pub fn start(
     // Such a send calls no pack callback of the user's.
     let past_queue = matches!(stage, Stage::Whole | Stage::Rndv(SenderState::SendRts))
         && matches!(data, Data::Contig { .. });
+    let slot = Request::begin(ep.worker(), param)?;
     let op = Op::Send(SendOp {
         ep: ep.to_ref(),
         data,
@@ -84,7 +85,7 @@ pub fn start(
         stage,
         memory: None,
     });
-    let req = Request::create(ep.worker(), param, op)?;
+    let req = slot.fill(ep.worker(), op, Callback::None);
     if past_queue {
         match ep.send_past_queue(|| SendOp::step(ep, req)) {
             Some(Ok(TaskStep::Done)) => return settle(req, param),

@@ -53,8 +53,7 @@ pub fn post(
     if let Some((sender_tag, message)) = here {
         return take(worker, param, data, sender_tag, message);
     }
-    let slot = Request::allocate(worker, param)?;
-    slot.begin(worker);
+    let slot = Request::begin(worker, param)?;
     let op = Op::TagWait(TagWaitOp { data, entry: None });
     let req = slot.fill_waiting(worker, op, param);
     worker.tag().post(tag, mask, req);
@@ -218,6 +217,7 @@ pub fn take(
         finish(worker, req, param, result);
         return Ok((settle(req, param)?, info));
     }
+    let slot = Request::begin(worker, param)?;
     let op = Op::TagRecv(TagRecvOp {
         data,
         arriving: Arriving {
@@ -225,7 +225,7 @@ pub fn take(
             ..Arriving::default()
         },
     });
-    let req = Request::create(worker, param, op)?;
+    let req = slot.fill(worker, op, Callback::None);
     req.set_info(info);
     match message {
         Message::Rts(a) => postponed::fetch(worker, req, Waiting::Rts(a)),

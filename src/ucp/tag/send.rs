@@ -30,8 +30,8 @@ pub fn start(
         drop(data);
         return immediate(worker, param, Info::default());
     }
-    if let Some(tag) = waits_here(ep, &kind, &data, policy) {
-        return send_to_itself(ep, param, data, kind, tag);
+    if let Some((tag, buffer)) = waits_here(ep, &kind, &data, policy) {
+        return send_to_itself(ep, param, buffer, kind, tag);
     }
     if let MessageKind::Tag { tag } = kind
         && policy != RndvPolicy::Always
@@ -133,30 +133,35 @@ fn send_sync(ep: &Ep, req: Req, (buffer, len): (*mut u8, usize), tag: u64) -> Re
     Ok(())
 }
 
-/// The tag of a message of the worker to itself whose receive will copy it from the buffer of the send.
-fn waits_here(ep: &Ep, kind: &MessageKind, data: &Data, policy: RndvPolicy) -> Option<u64> {
+/// The tag of a message of the worker to itself whose receive will copy it from the buffer of the send, and that.
+fn waits_here(
+    ep: &Ep,
+    kind: &MessageKind,
+    data: &Data,
+    policy: RndvPolicy,
+) -> Option<(u64, (*mut u8, usize))> {
     let (MessageKind::Tag { tag } | MessageKind::TagSync { tag }) = *kind else {
         return None;
     };
-    let waits = !ep.worker().lacks(Feature::Tag) && own::waits_here(ep, kind, data, policy);
-    waits.then_some(tag)
+    if ep.worker().lacks(Feature::Tag) {
+        return None;
+    }
+    Some((tag, own::waits_here(ep, kind, data, policy)?))
 }
 
 /// Adds a message of the worker to itself to its unexpected messages, as no receive matches it.
 fn send_to_itself(
     ep: &Ep,
     param: &Param,
-    data: Data,
+    buffer: (*mut u8, usize),
     kind: MessageKind,
     tag: u64,
 ) -> Result<Posted> {
     must_be_immediate(param)?;
     let worker = ep.worker();
-    let total = data.len();
-    let slot = Request::allocate(worker, param)?;
-    slot.begin(worker);
-    let req = slot.fill_waiting(worker, own::operation(ep, data, kind), param);
-    let message = Message::OwnSend(own::wait(ep, req, total));
+    let slot = Request::begin(worker, param)?;
+    let req = slot.fill_waiting(worker, own::operation(ep, buffer, kind), param);
+    let message = Message::OwnSend(own::wait(ep, req, buffer.1));
     worker.tag().keep(worker, tag, message);
     Ok(Posted::Request(req))
 }
