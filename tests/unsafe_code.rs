@@ -79,7 +79,7 @@ fn unsafe_code_is_in_listed_files() {
 }
 
 /// Unsafe blocks in `src/ucp`, tests included. The number may only get smaller.
-const UCP_BLOCKS: usize = 188;
+const UCP_BLOCKS: usize = 187;
 
 /// Unsafe blocks in a file.
 fn unsafe_blocks(text: &str) -> usize {

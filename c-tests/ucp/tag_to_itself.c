@@ -216,7 +216,7 @@ static void entries_of(ucp_dt_iov_t *iov, char *buffer, size_t length)
 
 static void lists(ucp_ep_h ep)
 {
-    enum { NOBODYS = 1000, AWAITED = 1, AMONG_OTHERS = 2, TRUNCATED = 4, ALL = 8 };
+    enum { NOBODYS = 1000, AWAITED = 1, AMONG_OTHERS = 2, TRUNCATED = 4, INTO_ONE = 8, ALL = 16 };
     static const size_t lengths[] = {0, 1, 7, 32, 33, 5000, 8192, 16384, 70000, LENGTH - 1};
     const ucp_request_param_t as_list = {.op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE, .datatype = list};
     ucp_dt_iov_t from[PARTS], to[PARTS];
@@ -225,6 +225,10 @@ static void lists(ucp_ep_h ep)
     for (i = 0; i < sizeof(lengths) / sizeof(lengths[0]); ++i) {
         for (how = 0; how < ALL; ++how) {
             size_t length = lengths[i], room = length - ((how & TRUNCATED) && length);
+            int into_one = !!(how & INTO_ONE);
+            void *at = into_one ? (void *)target : to;
+            size_t count = into_one ? room : PARTS;
+            const ucp_request_param_t *as = into_one ? &plain : &as_list;
             void *other = NULL, *send, *next, *receive = NULL;
             char last;
 
@@ -235,12 +239,12 @@ static void lists(ucp_ep_h ep)
                 other = ucp_tag_recv_nbx(side.worker, NULL, 0, NOBODYS, -1, &plain);
             }
             if (how & AWAITED) {
-                receive = ucp_tag_recv_nbx(side.worker, to, PARTS, TAG, -1, &as_list);
+                receive = ucp_tag_recv_nbx(side.worker, at, count, TAG, -1, as);
             }
             send = ucp_tag_send_nbx(ep, from, PARTS, TAG, &as_list);
             next = ucp_tag_send_nbx(ep, source, 1, TAG, &plain);
             if (!(how & AWAITED)) {
-                receive = ucp_tag_recv_nbx(side.worker, to, PARTS, TAG, -1, &as_list);
+                receive = ucp_tag_recv_nbx(side.worker, at, count, TAG, -1, as);
             }
             CHECK_EQ(finish(receive), room < length ? UCS_ERR_MESSAGE_TRUNCATED : UCS_OK);
             CHECK_OK(finish(send));

@@ -98,6 +98,15 @@ impl<const MAX: usize> InlineBytes<MAX> {
         self.len = len as u8;
     }
 
+    /// Stores `len` bytes, at most `MAX`, which `write` writes.
+    #[inline(always)]
+    pub fn fill_by(&mut self, len: usize, write: impl FnOnce(Room<'_>)) {
+        let mut bytes = [0; MAX];
+        let part = &mut bytes[..len.min(MAX)];
+        write(part.into());
+        self.fill(part);
+    }
+
     #[inline(always)]
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: `fill` wrote the first `len` bytes.
@@ -179,17 +188,20 @@ impl Buffers {
     /// narrow stores and moved by wide loads stalls, as store forwarding fails.
     #[inline(always)]
     pub fn copy(&self, bytes: &[u8]) -> Buffer {
-        self.copy_two(bytes, &[])
+        self.filled(bytes.len(), |mut room| room.fill(bytes.into()))
     }
 
-    /// A copy of `bytes` and, behind them, a few others.
+    /// A buffer of `len` bytes, which `fill` writes and, behind them, a few others.
     #[inline(always)]
-    pub fn copy_two<const BEHIND: usize>(&self, bytes: &[u8], behind: &[u8; BEHIND]) -> Buffer {
-        self.filled(bytes.len() + BEHIND, |mut room| {
-            room.part(0, bytes.len()).fill(bytes.into());
-            if BEHIND > 0 {
-                room.bytes()[bytes.len()..].copy_from_slice(behind);
-            }
+    pub fn filled_before<const BEHIND: usize>(
+        &self,
+        len: usize,
+        fill: impl FnOnce(Room<'_>),
+        behind: &[u8; BEHIND],
+    ) -> Buffer {
+        self.filled(len + BEHIND, |mut room| {
+            fill(room.part(0, len));
+            room.part(len, BEHIND).fill(behind.as_slice().into());
         })
     }
 

@@ -80,7 +80,7 @@ impl Param {
         memh: core::ptr::null(),
     };
 
-    /// The buffer of an operation of a feature. Where operations are examined, these get the configuration's flags, and
+    /// Describes the buffer of an operation of a feature in `data`, which is empty. Where operations are examined, these get the configuration's flags, and
     /// `count_operation` is called.
     ///
     /// # Safety
@@ -93,21 +93,22 @@ impl Param {
         buffer: *mut c_void,
         count: usize,
         (side, feature): (Side, Feature),
+        data: &mut Data,
         count_operation: impl FnOnce(&Param, &Data),
-    ) -> Result<Data> {
+    ) -> Result<()> {
         let is_plain = self.memh.is_null()
             && self.mask & UCP_OP_ATTR_FIELD_MEMORY_TYPE == 0
             && !worker.examines(feature);
         // SAFETY: by the caller's promise.
         unsafe {
             if is_plain {
-                return Data::new(buffer, count, self.datatype, side);
+                return data.describe(buffer, count, self.datatype, side);
             }
             worker.require(feature)?;
             self.mask |= worker.extra_flags;
-            let data = self.described(worker, buffer, count, side)?;
-            count_operation(self, &data);
-            Ok(data)
+            *data = self.described(worker, buffer, count, side)?;
+            count_operation(self, data);
+            Ok(())
         }
     }
 
@@ -150,8 +151,9 @@ impl Param {
                 }
             }
         }
+        let mut data = Data::empty();
         // SAFETY: by the caller's promise.
-        let data = unsafe { Data::new(at, count, self.datatype, side) }?;
+        unsafe { data.describe(at, count, self.datatype, side) }?;
         let kind = match kind {
             Some(kind) => kind,
             None => memory_type(context, &data)?,

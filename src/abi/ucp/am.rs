@@ -5,7 +5,7 @@ use super::param::{self, NULL_PTR, RequestArgs, Which, enter, error, own, status
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::am::{AmHandler, Function, recv, send};
-use crate::ucp::dt::Side;
+use crate::ucp::dt::{Data, Side};
 use crate::ucp::ep::Ep;
 use crate::ucp::feature::Feature;
 use crate::ucp::proto::send::try_short;
@@ -103,9 +103,10 @@ unsafe fn post_from_host(
     count: usize,
     mut param: Param,
 ) -> Result<Posted> {
+    let (mut data, all) = (Data::empty(), &mut param);
     // SAFETY: as above.
-    let data = unsafe {
-        param::message(ep, &mut param, buffer, count, Feature::Am, |param| {
+    unsafe {
+        param::message(ep, all, buffer, count, Feature::Am, &mut data, |param| {
             (Verb::Am, send::rndv_policy(param))
         })
     }?;
@@ -368,10 +369,10 @@ unsafe fn fetch(
     let w = unsafe { worker(h) };
     w.check_process()?;
     let _guard = enter(w);
+    let (of, mut data) = ((Side::Receive, Feature::Am), Data::empty());
     // SAFETY: as above.
-    let data = unsafe { param.data(w, buffer, count, (Side::Receive, Feature::Am), not_counted) };
-    match data {
-        Ok(data) => recv::fetch(w, data_desc, data, &param),
+    match unsafe { param.data(w, buffer, count, of, &mut data, not_counted) } {
+        Ok(()) => recv::fetch(w, data_desc, data, &param),
         Err(e) => {
             // The descriptor is used up by a call that fails too.
             recv::release(w, data_desc);

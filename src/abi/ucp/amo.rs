@@ -5,7 +5,7 @@ use super::param::{self, NULL_PTR, RequestArgs, Which, enter, error, status_ptr}
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::atomic::{Atomic, AtomicOperation, Reply};
-use crate::ucp::dt::Side;
+use crate::ucp::dt::{Data, Side};
 use crate::ucp::feature::Feature;
 use crate::ucp::proto::table::{self, Verb};
 use crate::ucp::request::{Param, Posted, not_counted, type_of};
@@ -596,18 +596,11 @@ unsafe fn any(
     }
     // SAFETY: a live endpoint.
     let worker = unsafe { self::ep(ep) }.worker();
-    let feature = Feature::of_atomic(size);
+    let (of, mut data) = ((Side::Send, Feature::of_atomic(size)), Data::empty());
+    let at = buffer.cast_mut();
     // SAFETY: the caller's operand.
-    let operand = unsafe {
-        parsed.data(
-            worker,
-            buffer.cast_mut(),
-            count,
-            (Side::Send, feature),
-            not_counted,
-        )
-    };
-    let value = operand.and_then(|data| {
+    let operand = unsafe { parsed.data(worker, at, count, of, &mut data, not_counted) };
+    let value = operand.and_then(|()| {
         let mut value = [0; size_of::<u64>()];
         // SAFETY: there are 8 bytes, and 4 or 8 are asked for.
         let room = unsafe { Room::new(value.as_mut_ptr(), size.into()) };

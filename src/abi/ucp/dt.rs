@@ -85,7 +85,9 @@ pub unsafe extern "C" fn ucp_dt_query(
             // Contiguous elements have a size without a buffer.
             Some(bytes) => bytes,
             None if has(UCP_DATATYPE_ATTR_FIELD_BUFFER) => {
-                Data::new((*attr).buffer.cast_mut(), count, datatype, Side::Send).map(|d| d.len())
+                let mut data = Data::empty();
+                data.describe((*attr).buffer.cast_mut(), count, datatype, Side::Send)
+                    .map(|()| data.len())
             }
             None => {
                 crate::ucs_error!(

@@ -88,7 +88,7 @@ pub unsafe fn in_host(worker: &Core, at: *const c_void, length: usize) -> Result
     Ok(Some(bytes))
 }
 
-/// The data of a message, which is counted in the table that `of` names where the configuration wants that.
+/// Describes the data of a message in `data`, which is empty. The message is counted in the table that `of` names where the configuration wants that.
 ///
 /// # Safety
 /// As `Param::data`.
@@ -99,8 +99,9 @@ pub unsafe fn message(
     buffer: *const c_void,
     count: usize,
     feature: Feature,
+    data: &mut Data,
     of: impl FnOnce(&Param) -> (Verb, RndvPolicy),
-) -> Result<Data> {
+) -> Result<()> {
     let count_message = |param: &Param, data: &Data| {
         let (verb, policy) = of(param);
         table::count_message(ep, verb, data, policy);
@@ -112,6 +113,7 @@ pub unsafe fn message(
             buffer.cast_mut(),
             count,
             (Side::Send, feature),
+            data,
             count_message,
         )
     }

@@ -4,7 +4,7 @@ use super::ep::{ep, wait};
 use super::param::{self, NULL_PTR, RequestArgs, Which, enter, status_ptr};
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
-use crate::ucp::dt::Side;
+use crate::ucp::dt::{Data, Side};
 use crate::ucp::ep::Ep;
 use crate::ucp::feature::Feature;
 use crate::ucp::mem::Region;
@@ -116,13 +116,15 @@ unsafe fn access(direction: Direction, t: &Target, mut param: Param) -> Result<P
     } else {
         Side::Receive
     };
+    let mut data = Data::empty();
     // SAFETY: as above.
-    let data = unsafe {
+    unsafe {
         param.data(
             ep.worker(),
             t.buffer,
             t.count,
             (side, Feature::Rma),
+            &mut data,
             |_, data| {
                 post::count_protocol(ep, direction, key, data.len());
             },

@@ -4,7 +4,7 @@ use super::ep::ep;
 use super::param::{self, NULL_PTR, RequestArgs, Which, enter, error, own, status_ptr};
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
-use crate::ucp::dt::{Side, plain_bytes};
+use crate::ucp::dt::{Data, Side, plain_bytes};
 use crate::ucp::ep::Ep;
 use crate::ucp::feature::Feature;
 use crate::ucp::proto::table::Verb;
@@ -26,11 +26,18 @@ unsafe fn post_send(
     // SAFETY: by the caller's promise.
     let ep = unsafe { ep(h) };
     let _guard = enter(ep.worker());
+    let (mut data, all) = (Data::empty(), &mut param);
     // SAFETY: as above.
-    let data = unsafe {
-        param::message(ep, &mut param, buffer, count, Feature::Stream, |param| {
-            (Verb::Stream, send::rndv_policy(param))
-        })
+    unsafe {
+        param::message(
+            ep,
+            all,
+            buffer,
+            count,
+            Feature::Stream,
+            &mut data,
+            |param| (Verb::Stream, send::rndv_policy(param)),
+        )
     }?;
     send::post(ep, &param, data)
 }
@@ -50,16 +57,9 @@ unsafe fn post_recv(
     let ep = unsafe { ep(h) };
     let _guard = enter(ep.worker());
     let dt = param.datatype;
+    let (of, mut data) = ((Side::Receive, Feature::Stream), Data::empty());
     // SAFETY: as above.
-    let data = unsafe {
-        param.data(
-            ep.worker(),
-            buffer,
-            count,
-            (Side::Receive, Feature::Stream),
-            not_counted,
-        )
-    }?;
+    unsafe { param.data(ep.worker(), buffer, count, of, &mut data, not_counted) }?;
     let unit = if dt & u64::from(UCP_DATATYPE_CLASS_MASK) == u64::from(UCP_DATATYPE_CONTIG) {
         (dt >> UCP_DATATYPE_SHIFT) as usize
     } else {

@@ -6,7 +6,7 @@ use super::param::{
 };
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
-use crate::ucp::dt::Side;
+use crate::ucp::dt::{Data, Side};
 use crate::ucp::feature::Feature;
 use crate::ucp::op::MessageKind;
 use crate::ucp::plan::RndvPolicy;
@@ -34,9 +34,10 @@ unsafe fn post_send(
     // SAFETY: by the caller's promise.
     let ep = unsafe { ep(h) };
     let _guard = enter(ep.worker());
+    let (mut data, all) = (Data::empty(), &mut param);
     // SAFETY: as above.
-    let data = unsafe {
-        param::message(ep, &mut param, buffer, count, Feature::Tag, |param| {
+    unsafe {
+        param::message(ep, all, buffer, count, Feature::Tag, &mut data, |param| {
             let policy = param.rndv_policy();
             let verb = match kind {
                 MessageKind::TagSync { .. } => Verb::TagSync,
@@ -46,7 +47,7 @@ unsafe fn post_send(
             (verb, policy)
         })
     }?;
-    tag::send::start(ep, &param, data, kind, param.rndv_policy())
+    tag::send::start(ep, &param, &mut data, kind, param.rndv_policy())
 }
 
 /// Sends a short message if it can leave at once.
@@ -84,9 +85,10 @@ unsafe fn post_recv(
     // SAFETY: by the caller's promise.
     let w = unsafe { worker(h) };
     let _guard = enter(w);
+    let (of, mut data) = ((Side::Receive, Feature::Tag), Data::empty());
     // SAFETY: as above.
-    let data = unsafe { param.data(w, buffer, count, (Side::Receive, Feature::Tag), not_counted) }?;
-    recv::post(w, &param, data, tag, mask)
+    unsafe { param.data(w, buffer, count, of, &mut data, not_counted) }?;
+    recv::post(w, &param, &mut data, tag, mask)
 }
 
 /// The handle of a message that a probe took.
@@ -111,7 +113,8 @@ unsafe fn post_msg_recv(
     let _guard = enter(w);
     // SAFETY: as above.
     unsafe {
-        let data = param.data(w, buffer, count, (Side::Receive, Feature::Tag), not_counted)?;
+        let (of, mut data) = ((Side::Receive, Feature::Tag), Data::empty());
+        param.data(w, buffer, count, of, &mut data, not_counted)?;
         let taken = Box::from_raw(message.cast::<TakenMessage>());
         recv::post_taken(w, &param, data, *taken)
     }
@@ -672,9 +675,10 @@ unsafe fn recv_general(
     unsafe {
         let info_at = param::tag_info(param);
         let mut param = param::read(param, Which::TagRecv);
-        let data = param.data(w, buffer, count, (Side::Receive, Feature::Tag), not_counted);
+        let (of, mut data) = ((Side::Receive, Feature::Tag), Data::empty());
+        let read = param.data(w, buffer, count, of, &mut data, not_counted);
         finish(
-            data.and_then(|data| recv::post(w, &param, data, tag, mask)),
+            read.and_then(|()| recv::post(w, &param, &mut data, tag, mask)),
             info_at,
         )
     }

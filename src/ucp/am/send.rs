@@ -32,7 +32,7 @@ pub fn post(
     param: &Param,
     id: u32,
     header: Payload<'static>,
-    data: Data,
+    mut data: Data,
 ) -> Result<Posted> {
     let (header_len, limit) = (header.len(), ep.max_am_header());
     if header_len > limit {
@@ -60,7 +60,7 @@ pub fn post(
     let policy = rndv_policy(param);
     let whole = kind(header, wants(UCP_AM_SEND_FLAG_COPY_HEADER));
     let Some(buffer) = own::waits_here(ep, &whole, &data, policy) else {
-        return send::start(ep, param, data, whole, policy);
+        return send::start(ep, param, &mut data, whole, policy);
     };
     must_be_immediate(param)?;
     let slot = Request::begin(ep.worker(), param)?;

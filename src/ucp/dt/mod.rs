@@ -70,6 +70,25 @@ pub fn plain_bytes(dt: ucp_datatype_t, count: usize) -> Option<usize> {
     is_contiguous(dt).then(|| size.checked_mul(count))?
 }
 
+/// Bytes of a list.
+#[inline(never)]
+fn list_bytes(list: &[ucp_dt_iov_t]) -> Result<usize> {
+    let mut len = 0usize;
+    for (i, e) in list.iter().enumerate() {
+        if e.buffer.is_null() && e.length > 0 {
+            return Err(null_entry(i, e.length));
+        }
+        len = len.checked_add(e.length).ok_or_else(too_long)?;
+    }
+    Ok(len)
+}
+
+#[cold]
+fn null_entry(i: usize, length: usize) -> Status {
+    crate::ucs_error!("entry {i} of an IOV list has {length} bytes at NULL");
+    Status::INVALID_PARAM
+}
+
 /// More bytes than there are addresses.
 #[cold]
 fn too_long() -> Status {
@@ -86,67 +105,83 @@ impl Data {
         Data::Contig { ptr, len }
     }
 
-    /// Reads a buffer as C describes it.
+    /// Without bytes.
+    #[inline(always)]
+    pub fn empty() -> Data {
+        Data::contig(core::ptr::null_mut(), 0)
+    }
+
+    /// Leaves nothing behind.
+    #[inline(always)]
+    pub fn take(&mut self) -> Data {
+        core::mem::replace(self, Data::empty())
+    }
+
+    /// Reads a buffer as C describes it, in place: what a call returned would be moved, and stores by words that are loaded in pairs
+    /// wait until the stores before them are done, which of a message to another process is long.
     ///
     /// # Safety
     /// The buffer must be what the datatype says, until the operation completes.
     #[inline]
-    pub unsafe fn new(
+    pub unsafe fn describe(
+        &mut self,
         buffer: *mut c_void,
         count: usize,
         dt: ucp_datatype_t,
         side: Side,
-    ) -> Result<Data> {
+    ) -> Result<()> {
         if let Some(len) = contiguous_bytes(dt, count) {
             let len = len?;
             if buffer.is_null() && len > 0 {
                 crate::ucs_error!("a buffer of {len} bytes is NULL");
                 return Err(Status::INVALID_PARAM);
             }
-            return Ok(Data::contig(buffer.cast(), len));
+            *self = Data::contig(buffer.cast(), len);
+        } else if class(dt) == u64::from(UCP_DATATYPE_IOV) {
+            if buffer.is_null() && count > 0 {
+                crate::ucs_error!("an IOV list of {count} entries is NULL");
+                return Err(Status::INVALID_PARAM);
+            }
+            *self = Data::Iov {
+                list: buffer.cast(),
+                count,
+                len: 0,
+                reached: Cell::default(),
+            };
+            let bytes = list_bytes(self.list())?;
+            if let Data::Iov { len, .. } = self {
+                *len = bytes;
+            }
+        } else {
+            // SAFETY: by the caller's promise.
+            *self = unsafe { Data::generic(buffer, count, dt, side) }?;
         }
-        match class(dt) {
-            c if c == u64::from(UCP_DATATYPE_IOV) => {
-                let list: *const ucp_dt_iov_t = buffer.cast();
-                if list.is_null() && count > 0 {
-                    crate::ucs_error!("an IOV list of {count} entries is NULL");
-                    return Err(Status::INVALID_PARAM);
-                }
-                let mut len = 0usize;
-                for i in 0..count {
-                    // SAFETY: the list has `count` entries.
-                    let e = unsafe { &*list.add(i) };
-                    if e.buffer.is_null() && e.length > 0 {
-                        crate::ucs_error!(
-                            "entry {i} of an IOV list has {} bytes at NULL",
-                            e.length
-                        );
-                        return Err(Status::INVALID_PARAM);
-                    }
-                    len = len.checked_add(e.length).ok_or_else(too_long)?;
-                }
-                Ok(Data::Iov {
-                    list,
-                    count,
-                    len,
-                    reached: Cell::default(),
-                })
-            }
-            c if c == u64::from(UCP_DATATYPE_GENERIC) => {
-                // SAFETY: a datatype of `ucp_dt_create_generic`.
-                let state = unsafe { Generic::start(dt, buffer, count, side) }?;
-                // A receive is limited by its buffer's size.
-                let len = state.packed_size();
-                Ok(Data::Opaque {
-                    state: Opaque::Generic(state),
-                    len,
-                })
-            }
-            _ => {
-                crate::ucs_error!("datatype {dt:#x} is not supported here");
-                Err(Status::INVALID_PARAM)
-            }
+        Ok(())
+    }
+
+    /// The same of the datatypes that are left.
+    ///
+    /// # Safety
+    /// As `describe`.
+    #[inline(never)]
+    unsafe fn generic(
+        buffer: *mut c_void,
+        count: usize,
+        dt: ucp_datatype_t,
+        side: Side,
+    ) -> Result<Data> {
+        if class(dt) != u64::from(UCP_DATATYPE_GENERIC) {
+            crate::ucs_error!("datatype {dt:#x} is not supported here");
+            return Err(Status::INVALID_PARAM);
         }
+        // SAFETY: a datatype of `ucp_dt_create_generic`.
+        let state = unsafe { Generic::start(dt, buffer, count, side) }?;
+        // A receive is limited by its buffer's size.
+        let len = state.packed_size();
+        Ok(Data::Opaque {
+            state: Opaque::Generic(state),
+            len,
+        })
     }
 
     /// Bytes of the whole buffer.
@@ -301,17 +336,34 @@ impl Data {
                 copy(ptr.wrapping_add(offset), dest, n);
                 n
             },
-            Data::Iov { .. } => {
-                let mut done = 0;
-                self.each_block_of(offset, n, |p, len| {
-                    // SAFETY: a part of the user's buffer; the parts add up to `n`.
-                    unsafe { copy(p, dest.wrapping_add(done), len) };
-                    done += len;
-                });
-                done
-            }
+            Data::Iov { .. } => self.pack_list(offset, room.part(0, n)),
             Data::Opaque { state, .. } => state.pack(offset, &mut room),
         }
+    }
+
+    /// Copies bytes from `offset` on of a list to fill `room`; returns how many there were.
+    #[inline(never)]
+    fn pack_list(&self, offset: usize, room: Room<'_>) -> usize {
+        let (mut at, n) = (room.as_mut_ptr(), room.len());
+        let mut done = 0;
+        self.each_block_of(offset, n, |p, len| {
+            // SAFETY: a part of the user's buffer; the parts add up to at most `n`.
+            unsafe { copy(p, at, len) };
+            at = at.wrapping_add(len);
+            done += len;
+        });
+        done
+    }
+
+    /// Copies bytes to `offset` of a list, as far as they fit.
+    #[inline(never)]
+    fn unpack_list(&self, offset: usize, from: Payload<'_>) {
+        let mut src = from.as_ptr();
+        self.each_block_of(offset, from.len(), |p, len| {
+            // SAFETY: a part of the user's buffer; the parts add up to at most the length.
+            unsafe { copy(src, p, len) };
+            src = src.wrapping_add(len);
+        });
     }
 
     /// Copies the first bytes, as far as they exist, to fill `room`, without a `fetch`.
@@ -359,25 +411,24 @@ impl Data {
                 Ok(())
             },
             Data::Iov { .. } => {
-                let mut done = 0;
-                self.each_block_of(offset, len, |p, n| {
-                    // SAFETY: a part of the user's buffer; the parts add up to `len`.
-                    unsafe { copy(src.wrapping_add(done), p, n) };
-                    done += n;
-                });
+                self.unpack_list(offset, from);
                 Ok(())
             }
             Data::Opaque { state, .. } => state.unpack(offset, from),
         }
     }
 
-    /// Copies the whole of `bytes` to a contiguous buffer that they fit. Returns false for another one.
+    /// Copies the whole of `bytes` to a buffer that processors write and that they fit. Returns false for another one.
     #[inline(always)]
-    pub fn fill_contiguous(&self, bytes: &[u8]) -> bool {
+    pub fn fill(&self, bytes: &[u8]) -> bool {
         match self {
             Data::Contig { ptr, len } if bytes.len() <= *len => {
                 // SAFETY: inside the user's buffer, as checked.
                 unsafe { copy(bytes.as_ptr(), *ptr, bytes.len()) };
+                true
+            }
+            Data::Iov { len, .. } if bytes.len() <= *len => {
+                self.unpack_list(0, bytes.into());
                 true
             }
             _ => false,
@@ -405,30 +456,41 @@ impl Data {
         self.unpack(offset, bytes.into())
     }
 
+    /// The entries of a list.
+    #[inline(always)]
+    fn list(&self) -> &[ucp_dt_iov_t] {
+        match self {
+            // SAFETY: the list has `count` entries and lives until the operation completes.
+            Data::Iov { list, count, .. } if *count > 0 => unsafe {
+                core::slice::from_raw_parts(*list, *count)
+            },
+            _ => &[],
+        }
+    }
+
     /// Walks the blocks of `[offset, offset + len)` of an IOV buffer.
+    #[inline(always)]
     fn each_block_of(&self, offset: usize, mut len: usize, mut f: impl FnMut(*mut u8, usize)) {
-        let Data::Iov {
-            list,
-            count,
-            reached,
-            ..
-        } = self
-        else {
+        if offset != 0 || len != self.len() {
+            return self.each_block_between(offset, len, f);
+        }
+        // The whole: no position has to be kept.
+        for e in self.list() {
+            let n = e.length.min(len);
+            if n > 0 {
+                f(e.buffer.cast(), n);
+                len -= n;
+            }
+        }
+    }
+
+    /// The same of a part.
+    #[inline(never)]
+    fn each_block_between(&self, offset: usize, mut len: usize, mut f: impl FnMut(*mut u8, usize)) {
+        let Data::Iov { reached, .. } = self else {
             return;
         };
-        // SAFETY: the list has `count` entries and lives until the operation completes.
-        let entry = |i: usize| unsafe { &*list.add(i) };
-        if offset == 0 && len == self.len() {
-            // The whole: no position has to be kept.
-            for e in (0..*count).map(entry) {
-                let n = e.length.min(len);
-                if n > 0 {
-                    f(e.buffer.cast(), n);
-                    len -= n;
-                }
-            }
-            return;
-        }
+        let entries = self.list();
         let mut at = reached.get();
         if at.before > offset {
             at = IovPosition::default();
@@ -436,7 +498,7 @@ impl Data {
         let mut goes_on = len > 0;
         // Walks into an entry whose first `skip` bytes are not wanted. Returns whether the whole of it was walked.
         let mut enter = |at: &mut IovPosition, skip: usize| {
-            let e = entry(at.entry);
+            let e = &entries[at.entry];
             let skipped = skip.min(e.length);
             let room = e.length - skipped;
             let n = room.min(len);
@@ -451,11 +513,11 @@ impl Data {
             }
             whole && len > 0
         };
-        while goes_on && at.entry < *count && at.before < offset {
+        while goes_on && at.entry < entries.len() && at.before < offset {
             let skip = offset - at.before;
             goes_on = enter(&mut at, skip);
         }
-        while goes_on && at.entry < *count {
+        while goes_on && at.entry < entries.len() {
             goes_on = enter(&mut at, 0);
         }
         reached.set(at);
@@ -465,6 +527,15 @@ impl Data {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn of_list(list: &[ucp_dt_iov_t]) -> Data {
+        let (at, dt) = (list.as_ptr().cast_mut().cast(), UCP_DATATYPE_IOV.into());
+        let mut data = Data::empty();
+        // SAFETY: a list of so many entries.
+        let read = unsafe { data.describe(at, list.len(), dt, Side::Send) };
+        assert_eq!(read, Ok(()));
+        data
+    }
 
     #[test]
     fn iov_packs_and_unpacks_at_any_offset() {
@@ -485,16 +556,7 @@ mod tests {
                 length: 5,
             },
         ];
-        // SAFETY: a list of three entries.
-        let d = unsafe {
-            Data::new(
-                list.as_ptr().cast_mut().cast(),
-                3,
-                UCP_DATATYPE_IOV.into(),
-                Side::Send,
-            )
-        }
-        .unwrap();
+        let d = of_list(&list);
         assert_eq!(d.len(), 8);
         for from in 0..=8 {
             for max in 0..=9 {
@@ -520,10 +582,7 @@ mod tests {
                 length: 1,
             })
             .collect();
-        let dt = UCP_DATATYPE_IOV.into();
-        // SAFETY: a list of so many entries.
-        let d = unsafe { Data::new(list.as_ptr().cast_mut().cast(), ENTRIES, dt, Side::Send) };
-        let d = d.unwrap();
+        let d = of_list(&list);
         let mut out = vec![0u8; ENTRIES];
         for from in (0..ENTRIES).step_by(100) {
             let n = d.pack(from, Room::from(&mut out[from..from + 100]));
@@ -548,8 +607,8 @@ mod tests {
             (1, 1),
         ] {
             // SAFETY: nothing is read at NULL.
-            let d = unsafe { Data::new(null, count, dt, Side::Send) };
-            assert!(d.is_err(), "{count} {dt:#x}");
+            let read = unsafe { Data::empty().describe(null, count, dt, Side::Send) };
+            assert!(read.is_err(), "{count} {dt:#x}");
         }
     }
 }

@@ -90,7 +90,7 @@ fn copy(worker: &Core, req: Req, message: OwnSend) -> Option<(EpRef, Req)> {
         if !waits || from.len() != message.total || !ep.is_usable() {
             return None;
         }
-        if with_arriving(req, |to, _| to.fill_contiguous(from.bytes())) != Some(true) {
+        if with_arriving(req, |to, _| to.fill(from.bytes())) != Some(true) {
             return None;
         }
         *stage = Stage::Rndv(SenderState::Over);

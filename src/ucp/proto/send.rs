@@ -27,20 +27,33 @@ const ELEMENTS: usize = 64;
 /// Messages of an endpoint that staging buffers are filled for at a time: of those few are kept.
 const COPIED_AHEAD: usize = 8;
 
-/// Sends `data` as a message of `kind`.
+/// Sends `data` as a message of `kind`. They are taken only if it does not leave at once: see `Data::describe`.
+#[inline]
 pub fn start(
+    ep: &Ep,
+    param: &Param,
+    data: &mut Data,
+    kind: MessageKind,
+    policy: RndvPolicy,
+) -> Result<Posted> {
+    if policy != RndvPolicy::Always
+        && let Some(sent) = try_at_once(ep, &kind, data)
+    {
+        sent?;
+        return immediate(ep.worker(), param, Info::default());
+    }
+    start_general(ep, param, data.take(), kind, policy)
+}
+
+/// The same of a message that does not leave at once.
+#[inline(never)]
+fn start_general(
     ep: &Ep,
     param: &Param,
     data: Data,
     mut kind: MessageKind,
     policy: RndvPolicy,
 ) -> Result<Posted> {
-    if policy != RndvPolicy::Always
-        && let Some(sent) = try_at_once(ep, &kind, &data)
-    {
-        sent?;
-        return immediate(ep.worker(), param, Info::default());
-    }
     ep.usable()?;
     if kind.names_sender() {
         ep.send_wireup();

@@ -47,7 +47,7 @@ pub fn try_whole(ep: &Ep, bytes: Payload<'_>) -> Option<Result<()>> {
 }
 
 /// Sends bytes. Rendezvous is used only if the peer can map the buffer: it may then copy any part at any time.
-pub fn post(ep: &Ep, param: &Param, data: Data) -> Result<Posted> {
+pub fn post(ep: &Ep, param: &Param, mut data: Data) -> Result<Posted> {
     if data.is_empty() {
         ep.usable()?;
         drop(data);
@@ -67,7 +67,7 @@ pub fn post(ep: &Ep, param: &Param, data: Data) -> Result<Posted> {
     let kind = MessageKind::Stream { hdr };
     match in_place(ep, &kind, &data, policy) {
         Some((at, most)) => parts(ep, param, &kind, (at, data.len()), most),
-        None => send::start(ep, param, data, kind, policy),
+        None => send::start(ep, param, &mut data, kind, policy),
     }
 }
 
@@ -115,8 +115,8 @@ fn parts(
             // The last full-length message uncorks, as the rest may be too short to be sent at once.
             iface.internal.corked.set(from + 2 * most <= len);
         }
-        let part = Data::contig(at.wrapping_add(from), most.min(len - from));
-        all.post_part(|each| send::start(ep, each, part, kind.clone(), RndvPolicy::Never));
+        let mut part = Data::contig(at.wrapping_add(from), most.min(len - from));
+        all.post_part(|each| send::start(ep, each, &mut part, kind.clone(), RndvPolicy::Never));
     }
     all.finish_posting(param)
 }

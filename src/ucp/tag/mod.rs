@@ -109,10 +109,10 @@ impl Message {
 
     /// Fills a message of `empty`.
     #[inline(always)]
-    fn fill(&mut self, bytes: &[u8]) {
+    fn fill(&mut self, content: impl Content) {
         match self {
-            Message::Inline(inline) => inline.fill(bytes),
-            Message::InlineSync { bytes: inline, .. } => inline.fill(bytes),
+            Message::Inline(inline) => content.store(inline),
+            Message::InlineSync { bytes, .. } => content.store(bytes),
             _ => {}
         }
     }
@@ -163,19 +163,64 @@ const NO_FIFO: usize = 4;
 const GROWN: usize = 8;
 const ONE: usize = 16;
 
-/// A complete message of `bytes`, of which those that stand in the message itself are left to `Message::fill`. Inlined, for the
-/// reason given at `Buffers::copy`.
+/// The bytes of a complete message, wherever they are: they are written where the receive will find them.
+trait Content: Copy {
+    fn len(self) -> usize;
+    /// Writes all of them to a room that is as long.
+    fn write(self, room: Room<'_>);
+    /// Writes as many as fit.
+    fn store<const MAX: usize>(self, to: &mut InlineBytes<MAX>);
+}
+
+impl Content for &[u8] {
+    #[inline(always)]
+    fn len(self) -> usize {
+        <[u8]>::len(self)
+    }
+
+    #[inline(always)]
+    fn write(self, mut room: Room<'_>) {
+        room.fill(self.into());
+    }
+
+    #[inline(always)]
+    fn store<const MAX: usize>(self, to: &mut InlineBytes<MAX>) {
+        to.fill(self);
+    }
+}
+
+impl Content for &Data {
+    #[inline(always)]
+    fn len(self) -> usize {
+        Data::len(self)
+    }
+
+    #[inline(always)]
+    fn write(self, room: Room<'_>) {
+        self.pack(0, room);
+    }
+
+    #[inline(always)]
+    fn store<const MAX: usize>(self, to: &mut InlineBytes<MAX>) {
+        to.fill_by(Data::len(self), |room| self.write(room));
+    }
+}
+
+/// A complete message, of whose bytes those that stand in the message itself are left to `Message::fill`. Inlined, for the reason
+/// given at `Buffers::copy`.
 #[inline(always)]
-fn empty(buffers: &Buffers, bytes: &[u8], sync: Option<RequestName>) -> Message {
+fn empty(buffers: &Buffers, content: impl Content, sync: Option<RequestName>) -> Message {
+    let len = content.len();
     match sync {
-        None if bytes.len() <= SMALL_MESSAGE => Message::Inline(InlineBytes::empty()),
-        None => Message::Whole(buffers.copy(bytes)),
-        Some(sender) if bytes.len() <= SMALL_SYNC => Message::InlineSync {
+        None if len <= SMALL_MESSAGE => Message::Inline(InlineBytes::empty()),
+        None => Message::Whole(buffers.filled(len, |room| content.write(room))),
+        Some(sender) if len <= SMALL_SYNC => Message::InlineSync {
             bytes: InlineBytes::empty(),
             sender,
         },
         Some(sender) => {
-            let both = buffers.copy_two(bytes, &sender.to_bytes());
+            let write = |room: Room<'_>| content.write(room);
+            let both = buffers.filled_before(len, write, &sender.to_bytes());
             Message::WholeSync(SyncBuffer(both))
         }
     }
@@ -473,22 +518,36 @@ impl TagState {
 
     /// Stores a complete unexpected message.
     #[inline(always)]
-    pub fn keep_whole(&self, worker: &Core, tag: u64, bytes: &[u8], sync: Option<RequestName>) {
-        tracepoint::tag_unexpected(tag, bytes.len());
+    fn keep_whole(
+        &self,
+        worker: &Core,
+        tag: u64,
+        content: impl Content,
+        sync: Option<RequestName>,
+    ) {
+        let len = content.len();
+        tracepoint::tag_unexpected(tag, len);
         if self.has_unexpected_fifo_room() {
             self.waiting.set(self.waiting.get() | IN_FIFO);
-            self.unexpected_fifo.push(tag, &worker.buffers, bytes, sync);
+            self.unexpected_fifo
+                .push(tag, &worker.buffers, content, sync);
         } else {
-            self.push_to_table(worker, tag, bytes, sync);
+            self.push_to_table(worker, tag, content, sync);
         }
-        unexpected::add(worker, unexpected::MESSAGE + bytes.len());
+        unexpected::add(worker, unexpected::MESSAGE + len);
     }
 
     #[inline(never)]
-    fn push_to_table(&self, worker: &Core, tag: u64, bytes: &[u8], sync: Option<RequestName>) {
+    fn push_to_table(
+        &self,
+        worker: &Core,
+        tag: u64,
+        content: impl Content,
+        sync: Option<RequestName>,
+    ) {
         self.spill_unexpected();
-        let make = || empty(&worker.buffers, bytes, sync);
-        let fill = |message: &mut Message| message.fill(bytes);
+        let make = || empty(&worker.buffers, content, sync);
+        let fill = |message: &mut Message| message.fill(content);
         self.unexpected.borrow_mut().push_filled(tag, make, fill);
         self.waiting.set(self.waiting.get() + ONE);
     }
@@ -557,6 +616,20 @@ mod tests {
     use crate::wire::id::{EpId, EpName, RequestId};
 
     #[test]
+    fn bytes_that_are_packed_are_kept_whole() {
+        let buffers = Buffers::new(&[64, 1024]);
+        for len in [0, 1, SMALL_SYNC, SMALL_SYNC + 1, 32, 33, 1000, 9000] {
+            let mut bytes: Vec<u8> = (0..len).map(|i| i as u8).collect();
+            let data = Data::contig(bytes.as_mut_ptr(), len);
+            for sync in [None, Some(RequestName::default())] {
+                let mut message = empty(&buffers, &data, sync);
+                message.fill(&data);
+                assert_eq!(message.here(), Some((&bytes[..], sync)));
+            }
+        }
+    }
+
+    #[test]
     fn the_name_of_a_synchronous_sender_comes_back_from_behind_the_bytes() {
         let sender = RequestName {
             ep: EpName {
@@ -568,7 +641,9 @@ mod tests {
         for buffers in [Buffers::new(&[64, 1024]), Buffers::new(&[])] {
             for len in [0, 17, 40, 41, 1000, 1001, 9000, 20000, 20000] {
                 let bytes: Vec<u8> = (0..len).map(|i| i as u8).collect();
-                let copied = SyncBuffer(buffers.copy_two(&bytes, &sender.to_bytes()));
+                let write = |mut room: Room<'_>| room.fill(bytes.as_slice().into());
+                let behind = sender.to_bytes();
+                let copied = SyncBuffer(buffers.filled_before(len, write, &behind));
                 let mut pieces = buffers.pieces(len);
                 assert_eq!(pieces.append(&bytes, len), Ok(()));
                 for kept in [copied, SyncBuffer::of(pieces, sender)] {

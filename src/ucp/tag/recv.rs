@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::posted_fifo::PostedReceive;
-use super::{Message, SyncBuffer};
+use super::{Content, Message, SyncBuffer};
 use crate::c::*;
 use crate::ucp::dt::Data;
 use crate::ucp::feature::Feature;
@@ -23,12 +23,13 @@ use crate::uct::base::memory_copier::PendingCopy;
 use crate::wire::id::{EpName, RequestName};
 use core::mem::ManuallyDrop;
 
-/// Posts a receive, or receives an unexpected message. `info` describes an immediate completion.
+/// Posts a receive, or receives an unexpected message. `info` describes an immediate completion. `data` are taken only if it
+/// does not complete at once, as a move stalls: see `Data::describe`.
 #[inline]
 pub fn post(
     worker: &Core,
     param: &Param,
-    data: Data,
+    data: &mut Data,
     tag: u64,
     mask: u64,
 ) -> Result<(Posted, Info)> {
@@ -43,7 +44,7 @@ pub fn post(
     const LATER: u32 = NOT_AT_ONCE | UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL;
     if matches!(data, Data::Iov { .. })
         && param.mask & LATER == 0
-        && let Some(info) = take_at_once(worker, &data, tag, mask)
+        && let Some(info) = take_at_once(worker, data, tag, mask)
     {
         return Ok((Posted::Done, info));
     }
@@ -51,10 +52,13 @@ pub fn post(
         .tag()
         .with_unexpected(|unexpected| unexpected.take(tag, mask));
     if let Some((sender_tag, message)) = here {
-        return take(worker, param, data, sender_tag, message);
+        return take(worker, param, data.take(), sender_tag, message);
     }
     let slot = Request::begin(worker, param)?;
-    let op = Op::TagWait(TagWaitOp { data, entry: None });
+    let op = Op::TagWait(TagWaitOp {
+        data: data.take(),
+        entry: None,
+    });
     let req = slot.fill_waiting(worker, op, param);
     worker.tag().post(tag, mask, req);
     Ok((Posted::Request(req), Info::default()))
@@ -129,7 +133,7 @@ pub fn receive_plain(
     }
     // Nothing of it has to be dropped, which the compiler does not see.
     let data = ManuallyDrop::new(Data::contig(buffer, len));
-    match consume(worker, tag, mask, |bytes| data.fill_contiguous(bytes)) {
+    match consume(worker, tag, mask, |bytes| data.fill(bytes)) {
         None => post_plain(worker, (buffer, len), tag, mask),
         Some(None) => PlainReceive::General,
         Some(Some(info)) => PlainReceive::Done(info),
@@ -154,9 +158,7 @@ fn consume(
 /// Receives a complete message that fits a list, without taking it out of its place first.
 #[inline]
 fn take_at_once(worker: &Core, data: &Data, tag: u64, mask: u64) -> Option<Info> {
-    consume(worker, tag, mask, |bytes| {
-        data.unpack_bytes(0, bytes).is_ok()
-    })?
+    consume(worker, tag, mask, |bytes| data.fill(bytes))?
 }
 
 /// Posts a receive that no unexpected message matches.
@@ -408,7 +410,7 @@ fn fill_first(worker: &Core, tag: u64, bytes: &[u8], sync: Option<RequestName>) 
     };
     tracepoint::tag_match(tag, length);
     // Nothing of it has to be dropped, which the compiler does not see.
-    ManuallyDrop::new(Data::contig(to.as_mut_ptr(), length)).fill_contiguous(bytes);
+    ManuallyDrop::new(Data::contig(to.as_mut_ptr(), length)).fill(bytes);
     if let Some(sender) = sync {
         receiver::send_match(worker, sender);
     }
@@ -438,6 +440,23 @@ pub fn on_message(worker: &Core, tag: u64, bytes: &[u8], sync: Option<RequestNam
     }
 }
 
+/// A list of the worker to itself, as a complete message: its bytes are gathered where they are received.
+pub fn on_list(worker: &Core, tag: u64, list: &Data) {
+    let len = list.len();
+    if let Some((req, room)) = worker.tag().take_from_fifo(tag, len) {
+        tracepoint::tag_match(tag, len);
+        list.pack(0, room);
+        return req.complete_plain(Info { tag, length: len });
+    }
+    match worker.tag().take_posted(tag) {
+        Some(req) => {
+            let packed = worker.buffers.filled(len, |room| list.write(room));
+            deliver(worker, req, tag, &packed, None);
+        }
+        None => worker.tag().keep_whole(worker, tag, list, None),
+    }
+}
+
 /// A complete message that no receive matches.
 #[inline(always)]
 fn keep(worker: &Core, tag: u64, bytes: &[u8], sync: Option<RequestName>) {
@@ -462,7 +481,7 @@ fn deliver(worker: &Core, req: Req, tag: u64, bytes: &[u8], sync: Option<Request
     let length = bytes.len();
     tracepoint::tag_match(tag, length);
     let filled = req.with_op(|op| match op {
-        Op::TagWait(r) => r.data.fill_contiguous(bytes),
+        Op::TagWait(r) => r.data.fill(bytes),
         _ => false,
     });
     let info = Info { tag, length };

@@ -1,7 +1,7 @@
 //! Sending by tag.
 #![forbid(unsafe_code)]
 
-use super::{Message, SMALL_MESSAGE, recv};
+use super::{Message, recv};
 use crate::ucp::buffers::LONG_MAX;
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, Task};
@@ -13,33 +13,31 @@ use crate::ucp::request::{
     Info, Param, Posted, Req, Request, RequestSlot, immediate, must_be_immediate,
 };
 use crate::ucs::Result;
-use crate::uct::base::copy::Room;
 use crate::wire::header::{AmId, Header, TagSyncHdr};
 use core::mem::ManuallyDrop;
 
-/// Sends `data` as a tagged message of `kind`.
+/// Sends `data` as a tagged message of `kind`; see `send::start`.
 pub fn start(
     ep: &Ep,
     param: &Param,
-    data: Data,
+    data: &mut Data,
     kind: MessageKind,
     policy: RndvPolicy,
 ) -> Result<Posted> {
     let worker = ep.worker();
-    if ep.is_loopback() && ep.delivers_at_once() && matched_here(ep, &kind, &data) {
-        drop(data);
-        return immediate(worker, param, Info::default());
-    }
-    if let Some((tag, buffer)) = waits_here(ep, &kind, &data, policy) {
-        return send_to_itself(ep, param, buffer, kind, tag);
-    }
     if let MessageKind::Tag { tag } = kind
         && policy != RndvPolicy::Always
-        && is_list_to_itself(ep, &data)
+        && is_list_to_itself(ep, data)
     {
-        send_list_to_itself(ep, tag, &data);
-        drop(data);
+        ep.sent.long.eager.add(data.len());
+        recv::on_list(worker, tag, data);
         return immediate(worker, param, Info::default());
+    }
+    if ep.is_loopback() && ep.delivers_at_once() && matched_here(ep, &kind, data) {
+        return immediate(worker, param, Info::default());
+    }
+    if let Some((tag, buffer)) = waits_here(ep, &kind, data, policy) {
+        return send_to_itself(ep, param, buffer, kind, tag);
     }
     send::start(ep, param, data, kind, policy)
 }
@@ -52,29 +50,6 @@ fn is_list_to_itself(ep: &Ep, data: &Data) -> bool {
         && data.len() <= LONG_MAX
         && ep.delivers_at_once()
         && !ep.worker().lacks(Feature::Tag)
-}
-
-/// Packs such a list, for the receive that is posted or where the next one will find it.
-fn send_list_to_itself(ep: &Ep, tag: u64, data: &Data) {
-    let (worker, len) = (ep.worker(), data.len());
-    let is_awaited = worker.tag().has_posted();
-    ep.sent.long.eager.add(len);
-    if len <= SMALL_MESSAGE {
-        let mut bytes = [0; SMALL_MESSAGE];
-        data.pack(0, Room::from(&mut bytes[..len]));
-        return match is_awaited {
-            true => recv::on_message(worker, tag, &bytes[..len], None),
-            false => worker.tag().keep_whole(worker, tag, &bytes[..len], None),
-        };
-    }
-    let packed = worker.buffers.filled(len, |room| {
-        data.pack(0, room);
-    });
-    if is_awaited {
-        recv::on_message(worker, tag, &packed, None);
-    } else {
-        worker.tag().keep(worker, tag, Message::Whole(packed));
-    }
 }
 
 /// Sends a synchronous message from a contiguous buffer, if it goes as one. Returns `None` when the general path is needed. The

@@ -2,7 +2,7 @@
 //! message waits; most programs then receive the messages in that order, which takes neither a hash nor links.
 
 use super::slot_ring::SlotRing;
-use super::{Message, empty};
+use super::{Content, Message, empty};
 use crate::ucp::buffers::{Buffers, InlineBytes};
 use crate::uct::base::copy::{Payload, SMALL};
 use crate::wire::id::RequestName;
@@ -72,9 +72,15 @@ impl UnexpectedFifo {
 
     /// Appends a complete message. It must have room.
     #[inline(always)]
-    pub fn push(&self, tag: u64, buffers: &Buffers, bytes: &[u8], sync: Option<RequestName>) {
+    pub(super) fn push(
+        &self,
+        tag: u64,
+        buffers: &Buffers,
+        content: impl Content,
+        sync: Option<RequestName>,
+    ) {
         self.push_by(tag, |message| {
-            message.write(empty(buffers, bytes, sync)).fill(bytes);
+            message.write(empty(buffers, content, sync)).fill(content);
         });
     }
 
@@ -216,7 +222,7 @@ mod tests {
     #[test]
     fn messages_leave_with_their_bytes_and_what_is_left_is_dropped() {
         let buffers = Buffers::new(&[64]);
-        let pooled = |fifo: &UnexpectedFifo| fifo.push(1, &buffers, &[7; 64], None);
+        let pooled = |fifo: &UnexpectedFifo| fifo.push(1, &buffers, [7; 64].as_slice(), None);
         let fifo = UnexpectedFifo::new();
         pooled(&fifo);
         push(&fifo, 2, &[2; 5], None);
