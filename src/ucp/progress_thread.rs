@@ -170,7 +170,8 @@ fn make_progress(worker: &Core, handover: &Handover, seen: u32) -> Pause {
     rounds(&worker.wakeup, handover, seen, || worker.progress(), arm)
 }
 
-/// Rounds of progress, with the worker's lock held.
+/// Rounds of progress, with the worker's lock held. Each disarms what the program has armed: if that is not armed again, the program is
+/// woken, as this thread goes to sleep without it where the program waits.
 fn rounds(
     wakeup: &Wakeup,
     handover: &Handover,
@@ -183,7 +184,11 @@ fn rounds(
             return Pause::Yield;
         }
         if progress() == 0 {
-            return arm();
+            let pause = arm();
+            if pause == Pause::Yield {
+                wakeup.work_came();
+            }
+            return pause;
         }
         wakeup.thread_worked();
     }
@@ -324,9 +329,12 @@ mod model {
     }
 
     fn in_all_orders(test: impl Fn(Arc<Model>) + Send + Sync + 'static) {
-        let mut all_orders = loom::model::Builder::new();
-        all_orders.max_branches = 10_000;
-        all_orders.check(move || test(Model::new()));
+        check(loom::model::Builder::new(), test);
+    }
+
+    fn check(mut orders: loom::model::Builder, test: impl Fn(Arc<Model>) + Send + Sync + 'static) {
+        orders.max_branches = 10_000;
+        orders.check(move || test(Model::new()));
     }
 
     /// A message comes while the program polls once, and never again: the thread handles it, whenever it had armed.
@@ -351,19 +359,21 @@ mod model {
 
     /// A program looks whether its message has come, and sleeps otherwise: whoever handles it, and whenever, it wakes up.
     fn a_program_that_sleeps(waits: impl Fn(&Model) + Copy + Send + Sync + 'static) {
-        in_all_orders(move |model| {
-            let (peer, progress_thread) = (model.clone(), model.clone());
-            let peer = thread::spawn(move || peer.message());
-            let progress_thread = thread::spawn(move || {
-                progress_thread.run_thread(|seen| progress_thread.thread_progress(seen));
-            });
-            while !model.locked(|| model.handled.get()) {
-                waits(&model);
-            }
-            model.end_thread();
-            peer.join().unwrap();
-            progress_thread.join().unwrap();
+        in_all_orders(move |model| sleeps_until_handled(model, waits));
+    }
+
+    fn sleeps_until_handled(model: Arc<Model>, waits: impl Fn(&Model)) {
+        let (peer, progress_thread) = (model.clone(), model.clone());
+        let peer = thread::spawn(move || peer.message());
+        let progress_thread = thread::spawn(move || {
+            progress_thread.run_thread(|seen| progress_thread.thread_progress(seen));
         });
+        while !model.locked(|| model.handled.get()) {
+            waits(&model);
+        }
+        model.end_thread();
+        peer.join().unwrap();
+        progress_thread.join().unwrap();
     }
 
     #[test]
@@ -376,15 +386,29 @@ mod model {
         });
     }
 
+    fn wait(model: &Model) {
+        let waits = model.handover().waits();
+        if model.arm() {
+            model.sleep();
+        }
+        drop(waits);
+        model.poll();
+    }
+
     #[test]
     fn a_program_in_wait_is_woken() {
-        a_program_that_sleeps(|model| {
-            let waits = model.handover().waits();
-            if model.arm() {
-                model.sleep();
-            }
-            drop(waits);
-            model.poll();
+        a_program_that_sleeps(wait);
+    }
+
+    /// The thread does not arm, as the end of another wait has called it, and finds that the program waits.
+    #[test]
+    fn a_program_that_waits_again_is_woken() {
+        let mut orders = loom::model::Builder::new();
+        // With three it takes minutes.
+        orders.preemption_bound = Some(2);
+        check(orders, |model| {
+            model.handover().wake();
+            sleeps_until_handled(model, wait);
         });
     }
 }
