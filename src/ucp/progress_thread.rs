@@ -170,8 +170,8 @@ fn make_progress(worker: &Core, handover: &Handover, seen: u32) -> Pause {
     rounds(&worker.wakeup, handover, seen, || worker.progress(), arm)
 }
 
-/// Rounds of progress, with the worker's lock held. Each disarms what the program has armed: if that is not armed again, the program is
-/// woken, as this thread goes to sleep without it where the program waits.
+/// Rounds of progress, with the worker's lock held. Each disarms the interfaces. If they are not armed again, a program that sleeps is
+/// woken: while it waits this thread sleeps on its own event only, and a message would wake neither.
 fn rounds(
     wakeup: &Wakeup,
     handover: &Handover,

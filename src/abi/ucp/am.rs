@@ -103,12 +103,18 @@ unsafe fn post_from_host(
     count: usize,
     mut param: Param,
 ) -> Result<Posted> {
-    let (mut data, all) = (Data::empty(), &mut param);
+    let mut data = Data::empty();
     // SAFETY: as above.
     unsafe {
-        param::message(ep, all, buffer, count, Feature::Am, &mut data, |param| {
-            (Verb::Am, send::rndv_policy(param))
-        })
+        param::message(
+            ep,
+            &mut param,
+            buffer,
+            count,
+            Feature::Am,
+            &mut data,
+            |param| (Verb::Am, send::rndv_policy(param)),
+        )
     }?;
     send::post(ep, &param, id, header, data)
 }

@@ -26,12 +26,12 @@ unsafe fn post_send(
     // SAFETY: by the caller's promise.
     let ep = unsafe { ep(h) };
     let _guard = enter(ep.worker());
-    let (mut data, all) = (Data::empty(), &mut param);
+    let mut data = Data::empty();
     // SAFETY: as above.
     unsafe {
         param::message(
             ep,
-            all,
+            &mut param,
             buffer,
             count,
             Feature::Stream,

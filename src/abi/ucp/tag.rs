@@ -34,18 +34,26 @@ unsafe fn post_send(
     // SAFETY: by the caller's promise.
     let ep = unsafe { ep(h) };
     let _guard = enter(ep.worker());
-    let (mut data, all) = (Data::empty(), &mut param);
+    let mut data = Data::empty();
     // SAFETY: as above.
     unsafe {
-        param::message(ep, all, buffer, count, Feature::Tag, &mut data, |param| {
-            let policy = param.rndv_policy();
-            let verb = match kind {
-                MessageKind::TagSync { .. } => Verb::TagSync,
-                _ if policy == RndvPolicy::LongOnly => Verb::TagFast,
-                _ => Verb::Tag,
-            };
-            (verb, policy)
-        })
+        param::message(
+            ep,
+            &mut param,
+            buffer,
+            count,
+            Feature::Tag,
+            &mut data,
+            |param| {
+                let policy = param.rndv_policy();
+                let verb = match kind {
+                    MessageKind::TagSync { .. } => Verb::TagSync,
+                    _ if policy == RndvPolicy::LongOnly => Verb::TagFast,
+                    _ => Verb::Tag,
+                };
+                (verb, policy)
+            },
+        )
     }?;
     tag::send::start(ep, &param, &mut data, kind, param.rndv_policy())
 }

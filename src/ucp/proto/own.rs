@@ -14,7 +14,7 @@ use crate::ucp::rts::OwnSend;
 use crate::ucp::worker_core::Core;
 use crate::ucs::tracepoint;
 
-/// The buffer of a message, if that is such a one.
+/// The buffer of a message that waits so; `None` for every other message.
 #[inline]
 pub fn waits_here(
     ep: &Ep,
@@ -22,8 +22,10 @@ pub fn waits_here(
     data: &Data,
     policy: RndvPolicy,
 ) -> Option<(*mut u8, usize)> {
-    let waits = ep.tells_itself() && waits_at_sender(ep, kind, data, policy);
-    waits.then(|| Some((data.contiguous()?, data.len())))?
+    if !ep.tells_itself() || !waits_at_sender(ep, kind, data, policy) {
+        return None;
+    }
+    Some((data.contiguous()?, data.len()))
 }
 
 fn waits_at_sender(ep: &Ep, kind: &MessageKind, data: &Data, policy: RndvPolicy) -> bool {
