@@ -6,14 +6,17 @@
 A series is a test of ucx_perftest over one choice of transports; one run of the tool, by its batch files, measures all sizes of
 it. Sides take turns and their order flips, as in benches/side_by_side, whose machinery this uses; a gain is the median of the
 ratios of neighbouring runs, above 1 this library is better: of the median latency, of the message rate, of a get's average.
-Writes benches/sizes/record.jsonl and the section "Every size" of docs/results/PERFORMANCE.md; prints at the end what is below 1.00.
+Where an operation is one copy, the tool runs a third time, with a library that does nothing but this copy: a size below 1.00 where
+that is no faster than this library is at its limit.
+Writes benches/sizes/record.jsonl and the section "Every size" of docs/results/PERFORMANCE.md; prints at the end what is below 1.00
+and not at its limit.
 
     --only    measures the series whose transports and name match, such as "posix tag_lat$"
     --again   measures anew what is in the record; without it a run that was stopped goes on where it was
     --report  measures nothing, writes the page
     --list    names the series
     --check   the short test: runs each once with few messages, prints "ok|not ok SERIES", writes nothing; a size that upstream's
-              library runs must run on this one
+              library runs must run on this one, and with the copy alone where an operation is one copy
 """
 import argparse
 import os
@@ -41,6 +44,8 @@ LINE = re.compile(r"^\w+,(\d+), *\d+,([\d.]+),[\d.]+,([\d.]+),[\d.]+,[\d.]+,[\d.
 # A median is told in steps of the clock. An average no more than a step away says the same with more digits; one farther away
 # has interruptions in it.
 STEP_US = 0.005
+# What counts as equally fast, where a side is compared with the copy alone.
+EQUAL = 0.97
 
 
 def title(series):
@@ -64,7 +69,14 @@ def figures_of(text, metric):
     return found
 
 
-def run(series, perftest, preload, side):
+class Preloads:
+    """Put before the library: `always` on both sides, `copies` for the limit of what is one copy."""
+
+    def __init__(self, machine):
+        self.always, self.copies = (machine.program(name, ["-shared", "-fPIC"]) for name in ("nodelay", "calls_copy"))
+
+
+def run(series, perftest, preloads, side):
     """Figures of all sizes, and whether the tool ended in time: what it printed before counts."""
     machine = perftest.machine
     words = []
@@ -72,20 +84,22 @@ def run(series, perftest, preload, side):
         file = machine.work / f"sizes-{level}.batch"
         file.write_text(text)
         words += ["-b", str(file)]
-    variables = {**series.variables, "LD_PRELOAD": str(preload)}
-    text, finished = perftest.output((side, side), series.two, [*words, "-f", "-v"], variables)
+    preload = f"{preloads.always}:{preloads.copies}" if side == "limit" else str(preloads.always)
+    library = "ours" if side == "limit" else side
+    text, finished = perftest.output((library, library), series.two, [*words, "-f", "-v"], {**series.variables, "LD_PRELOAD": preload})
     found = figures_of(text, series.metric)
     return [found.get(size) for size in SIZES], finished
 
 
-def measure(series, perftest, preload, reps):
+def measure(series, perftest, preloads, reps):
     machine = perftest.machine
-    figures, states = {side: [] for side in SIDES}, []
+    sides = (*SIDES, "limit") if series.copies else SIDES
+    figures, states = {side: [] for side in sides}, []
     for rep in range(reps):
         states.append(machine.line_ns())
         ended = True
-        for side in SIDES if rep % 2 == 0 else SIDES[::-1]:
-            found, finished = run(series, perftest, preload, side)
+        for side in sides if rep % 2 == 0 else sides[::-1]:
+            found, finished = run(series, perftest, preloads, side)
             figures[side].append(found)
             if not finished or not any(found):
                 print(f"{title(series)}: {side} {'printed nothing' if finished else f'took more than {LIMIT} s'}", flush=True)
@@ -97,27 +111,39 @@ def measure(series, perftest, preload, reps):
             "scale": machine.scale, "library": machine.library}
 
 
+def ratios(record, at, other):
+    """[(line_ns, ratio)] of one size, for the runs that both sides have: above 1 this library is better than `other`."""
+    runs = [(line, theirs[at], ours[at]) for line, theirs, ours in zip(record["line_ns"], record.get(other, []), record["ours"])]
+    return [(line, ours / theirs if record["metric"] == "mr" else theirs / ours) for line, theirs, ours in runs if theirs and ours]
+
+
 class Cell:
     """One size of a series, in the placement that most runs had; `other` is its gain in the other one."""
 
     def __init__(self, series, record, at):
         self.series, self.size = series, SIZES[at]
-        runs = [(line, *(record[side][rep][at] for side in SIDES)) for rep, line in enumerate(record["line_ns"])]
-        self.only_upstream = any(upstream for _, upstream, _ in runs) and not any(ours for _, _, ours in runs)
-        pairs = [(line, ours / upstream if record["metric"] == "mr" else upstream / ours) for line, upstream, ours in runs
-                 if upstream and ours]
-        self.gain = self.other = None
-        if pairs:
+        ran = {side: any(run[at] for run in record[side]) for side in SIDES}
+        self.only_upstream = ran["upstream"] and not ran["ours"]
+        self.gain = self.other = self.of_limit = None
+        if pairs := ratios(record, at, "upstream"):
             shown = of_one_placement({"line_ns": [line for line, _ in pairs], "ratios": [ratio for _, ratio in pairs], "figures": {}})
             self.state = state_of(shown["line_ns"][0])
             self.gain = round(gain_of(shown), 2)
             rest = [ratio for line, ratio in pairs if state_of(line) != self.state]
             if rest and "left_out" in shown:
                 self.other = round(statistics.median(rest), 2)
+            limits = [ratio for line, ratio in ratios(record, at, "limit") if state_of(line) == self.state]
+            if limits:
+                self.of_limit = round(statistics.median(limits), 2)
+
+    @property
+    def is_at_limit(self):
+        """The copy alone is no faster than either side: a side that were would show that it is not the limit."""
+        return self.of_limit is not None and min(self.of_limit, self.gain / self.of_limit) >= EQUAL
 
     @property
     def is_below(self):
-        return self.gain is not None and self.gain < 1
+        return self.gain is not None and self.gain < 1 and not self.is_at_limit
 
     @property
     def is_otherwise(self):
@@ -125,7 +151,8 @@ class Cell:
         return self.other is not None and (self.other < 1) != (self.gain < 1)
 
     def text(self):
-        return "-" if self.gain is None else f"**{self.gain:.2f}**" if self.is_below else f"{self.gain:.2f}"
+        mark = "**" if self.is_below else "*" if self.gain is not None and self.gain < 1 else ""
+        return "-" if self.gain is None else f"{mark}{self.gain:.2f}{mark}"
 
     def otherwise(self):
         return f"{self.series.name} {short(self.size)} ({self.other:.2f})"
@@ -140,8 +167,10 @@ def summary(cells):
     gains = [cell.gain for cell in cells if cell.gain is not None]
     if not gains:
         return "Nothing ran on both sides."
-    return (f"{len(gains)} cells measured, {sum(cell.is_below for cell in cells)} below 1.00; median {statistics.median(gains):.2f}, "
-            f"least {min(gains):.2f}.")
+    below = sum(cell.is_below for cell in cells)
+    at_limit = sum(gain < 1 for gain in gains) - below
+    return (f"{len(gains)} cells measured, {below} below 1.00{f' and {at_limit} at their limit' if at_limit else ''}; "
+            f"median {statistics.median(gains):.2f}, least {min(gains):.2f}.")
 
 
 def table(name, record):
@@ -173,17 +202,19 @@ def write(record):
     PAGE.write_text(new)
 
 
-def check(perftest, preload, chosen):
+def check(perftest, preloads, chosen):
     """A few messages of each size; figures do not count."""
     failed = 0
     for series in chosen:
         record = Record(RECORD.with_suffix(".none"))
-        record.put(measure(series, perftest, preload, 1))
+        record.put(measure(series, perftest, preloads, 1))
         cells = cells_of(series, record)
-        missing = [short(cell.size) for cell in cells if cell.only_upstream]
-        is_ok = not missing and any(cell.gain is not None for cell in cells)
+        wrong = [f"{short(cell.size)} ran on upstream alone" for cell in cells if cell.only_upstream]
+        if series.copies:
+            wrong += [f"{short(cell.size)} has no limit" for cell in cells if cell.gain is not None and cell.of_limit is None]
+        is_ok = not wrong and any(cell.gain is not None for cell in cells)
         failed += not is_ok
-        print(f"{'ok' if is_ok else 'not ok'} {title(series)}{': ran on upstream alone: ' + ', '.join(missing) if missing else ''}", flush=True)
+        print(f"{'ok' if is_ok else 'not ok'} {title(series)}{': ' + ', '.join(wrong) if wrong else ''}", flush=True)
     return 1 if failed or not chosen else 0
 
 
@@ -205,15 +236,15 @@ def main():
     if not options.report:
         machine = Machine(ROOT, TARGET, 0.01 if options.check else options.scale)
         perftest = Perftest(machine)
-        preload = machine.program("nodelay", ["-shared", "-fPIC"])
+        preloads = Preloads(machine)
         if options.check:
-            return check(perftest, preload, chosen)
+            return check(perftest, preloads, chosen)
         known = set() if options.again else record.fresh(machine, options.reps)
         todo = [series for series in chosen if (series.table, series.name) not in known]
         seconds = options.reps * sum(series.seconds(options.scale) for series in todo)
         print(f"{len(todo)} series, about {seconds / 60:.1f} minutes", flush=True)
         for series in todo:
-            record.add(measure(series, perftest, preload, options.reps))
+            record.add(measure(series, perftest, preloads, options.reps))
             print(f"{title(series)}: {summary(cells_of(series, record))}", flush=True)
             write(record)
     write(record)

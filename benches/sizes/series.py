@@ -25,6 +25,8 @@ class Series:
     variables: dict = field(default_factory=dict)
     sizes: tuple = SIZES
     entries: int = 1
+    copies: bool = False
+    """The library does one copy for an operation: benches/programs/calls_copy.c, put before it, does nothing else."""
 
     @property
     def two(self):
@@ -90,7 +92,8 @@ def all_series():
         kind = tls if tls in ("tcp", "self") else "shared"
         for name, test, words, entries in ucp_tests(tls):
             costs = "sleeping" if "sleeping" in name and kind == "shared" else kind
-            yield Series(f"UCP, {tls}", name, test, words, costs, {"UCX_TLS": tls}, entries=entries)
+            copies = tls != "tcp" and test in ("ucp_put_lat", "ucp_put_bw", "ucp_get")
+            yield Series(f"UCP, {tls}", name, test, words, costs, {"UCX_TLS": tls}, entries=entries, copies=copies)
     for transport in ("posix", "sysv", "cma", "tcp", "self"):
         for test, layout in uct_tests(transport):
             words, sizes = f"-x {transport} -d {'lo' if transport == 'tcp' else 'memory'} -D {layout}", SIZES
@@ -98,7 +101,8 @@ def all_series():
                 # A short message has a header of eight bytes, which count; others need none.
                 words, sizes = (words, SIZES[3:14]) if layout == "short" else (f"{words} -H 0", SIZES[:18])
             kind = transport if transport in ("tcp", "self") else "shared"
-            yield Series(f"UCT, {transport}", f"{test} {layout}", test, words, kind, sizes=sizes)
+            copies = transport == "self" or transport in ("posix", "sysv") and not test.startswith("am_")
+            yield Series(f"UCT, {transport}", f"{test} {layout}", test, words, kind, sizes=sizes, copies=copies)
 
 
 SERIES = tuple(all_series())
