@@ -310,8 +310,8 @@ pub struct SendParts {
     pub begun: usize,
     /// It is in the send queue of the endpoint.
     pub is_queued: bool,
-    /// It is among those that wait for their turn, or has it.
-    pub has_number: bool,
+    /// It waits for its turn among the messages of the endpoint, or has it.
+    pub is_in_line: bool,
     /// Parts that all messages of the endpoint hold.
     of_all: Rc<Cell<usize>>,
 }
@@ -324,7 +324,7 @@ impl SendParts {
             told: Vec::new(),
             begun: 0,
             is_queued: false,
-            has_number: false,
+            is_in_line: false,
             of_all: Rc::clone(&turns.held),
         }
     }

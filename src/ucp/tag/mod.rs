@@ -18,7 +18,7 @@ use super::request::{Info, Req, Request};
 use super::unexpected;
 use super::worker_core::{Core, FloorState};
 use crate::ucp::dt::Data;
-use crate::ucp::rts::{OwnSend, Rts};
+use crate::ucp::rts::Waiting;
 use crate::ucs::Status;
 use crate::ucs::tag_match::{EntryId, Posted, UnexpectedMessages};
 use crate::ucs::tracepoint;
@@ -32,7 +32,7 @@ use unexpected_fifo::UnexpectedFifo;
 const SMALL_MESSAGE: usize = 32;
 const SMALL_SYNC: usize = 16;
 
-/// An unexpected message. It takes memory for the bytes that have come, not for those that an RTS describes.
+/// An unexpected message. It takes memory for the bytes that have come, not for those that wait at their sender.
 pub enum Message {
     /// A few bytes, stored in the entry itself.
     Inline(InlineBytes<SMALL_MESSAGE>),
@@ -48,8 +48,8 @@ pub enum Message {
         id: MessageId,
         total: usize,
     },
-    Rts(Box<Rts>),
-    OwnSend(OwnSend),
+    /// The bytes are at the sender.
+    Waiting(Waiting),
 }
 
 /// The bytes of a message and, behind them, the name of its synchronous sender, which needs no memory of its own so.
@@ -84,8 +84,7 @@ impl Message {
             Message::Whole(data) => data.len(),
             Message::WholeSync(data) => data.len(),
             Message::Fragments { total, .. } => *total,
-            Message::Rts(a) => a.total,
-            Message::OwnSend(own) => own.total,
+            Message::Waiting(message) => message.total(),
         }
     }
 
@@ -103,7 +102,7 @@ impl Message {
                     .reassemblies
                     .with(*id, |a| a.buffer.len())
                     .unwrap_or(0),
-                Message::Rts(_) | Message::OwnSend(_) => 0,
+                Message::Waiting(_) => 0,
             }
     }
 

@@ -230,8 +230,7 @@ pub fn take(
     let req = slot.fill(worker, op, Callback::None);
     req.set_info(info);
     match message {
-        Message::Rts(a) => postponed::fetch(worker, req, Waiting::Rts(a)),
-        Message::OwnSend(own) => postponed::fetch(worker, req, Waiting::Own(own)),
+        Message::Waiting(message) => postponed::fetch(worker, req, message),
         Message::Fragments { id, .. } => {
             if let Some(result) = adopt(worker, req, id) {
                 finish(worker, req, param, result);
@@ -627,9 +626,11 @@ pub fn on_rts(worker: &Core, tag: u64, message: &Rts) {
         Some(req) => receiver::fetch(worker, req, message),
         None if worker.lacks(Feature::Tag) => drop_message(worker, Some(message.sender)),
         None => {
-            worker
-                .tag()
-                .keep(worker, tag, Message::Rts(Box::new(*message)));
+            worker.tag().keep(
+                worker,
+                tag,
+                Message::Waiting(Waiting::Rts(Box::new(*message))),
+            );
         }
     }
 }

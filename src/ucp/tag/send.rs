@@ -12,6 +12,7 @@ use crate::ucp::proto::{own, send};
 use crate::ucp::request::{
     Info, Param, Posted, Req, Request, RequestSlot, immediate, must_be_immediate,
 };
+use crate::ucp::rts::Waiting;
 use crate::ucs::Result;
 use crate::wire::header::{AmId, Header, TagSyncHdr};
 use core::mem::ManuallyDrop;
@@ -136,7 +137,7 @@ fn send_to_itself(
     let worker = ep.worker();
     let slot = Request::begin(worker, param)?;
     let req = slot.fill_waiting(worker, own::operation(ep, buffer, kind), param);
-    let message = Message::OwnSend(own::wait(ep, req, buffer.1));
+    let message = Message::Waiting(Waiting::Own(own::wait(ep, req, buffer.1)));
     worker.tag().keep(worker, tag, message);
     Ok(Posted::Request(req))
 }

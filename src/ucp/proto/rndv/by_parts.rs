@@ -109,7 +109,7 @@ fn has_turn(ep: &Ep, req: Req, send: &mut SendOp) -> bool {
         return true;
     };
     let mut all = ep.part_turns.messages.borrow_mut();
-    if !core::mem::replace(&mut parts.has_number, true) {
+    if !core::mem::replace(&mut parts.is_in_line, true) {
         all.push_back(req.id());
     }
     while let Some(first) = all.front() {
