@@ -52,7 +52,7 @@ pub fn describe(ep: &Ep) {
     }
     let who = who(ep, number);
     for table in rows::tables(ep) {
-        if wanted.has(table.title) {
+        if wanted.has(&table.title) {
             print(config, &who, &table, false);
         }
     }
@@ -128,7 +128,7 @@ fn length(bytes: usize) -> String {
 
 /// The table as text, with a column of counts if they are counted.
 fn draw(who: &str, table: &Table, counted: bool) -> String {
-    let (title, rows) = (table.title, &table.rows);
+    let (title, rows) = (&table.title, &table.rows);
     let ranges: Vec<String> = rows
         .iter()
         .enumerate()
@@ -186,6 +186,7 @@ fn draw(who: &str, table: &Table, counted: bool) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::rows::Subject;
     use super::*;
 
     fn row(from: usize, way: &str, by: &str, count: u64) -> Row {
@@ -200,8 +201,8 @@ mod tests {
     #[test]
     fn a_table_is_as_wide_as_its_titles() {
         let table = Table {
-            verb: Verb::Tag,
-            title: "a title that is wider than everything in all of the columns",
+            subject: Subject::of_host(Verb::Tag),
+            title: "a title that is wider than everything in all of the columns".to_owned(),
             rows: vec![
                 row(0, "eager short", "posix/memory", 0),
                 row(93, "x", "cma/memory", 1_234_567),

@@ -2,12 +2,16 @@
 
 use super::Row;
 use crate::c::*;
+use crate::ucp::context::Context;
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Capability, Ep, Lane};
 use crate::ucp::op::{MessageKind, Stage, UserHeader};
 use crate::ucp::plan::RndvPolicy;
-use crate::ucp::proto::{rndv, send};
+use crate::ucp::proto::rndv::mapped;
+use crate::ucp::proto::send;
 use crate::ucp::rndv_state::SenderState;
+use crate::ucp::staging;
+use crate::ucs::memtype::MemType;
 use crate::wire::header::{AmHdr, StreamHdr};
 use crate::wire::id::EpName;
 
@@ -44,13 +48,14 @@ impl Verb {
         }
     }
 
+    /// Behind which the title names the type of memory, if the operation is a message.
     fn title(self) -> &'static str {
         match self {
-            Verb::Tag => "tagged message by ucp_tag_send* from host memory",
-            Verb::TagFast => "tagged message by ucp_tag_send*(fast-completion) from host memory",
-            Verb::TagSync => "synchronous tagged message by ucp_tag_send_sync* from host memory",
-            Verb::Am => "active message by ucp_am_send* from host memory",
-            Verb::Stream => "stream message by ucp_stream_send* from host memory",
+            Verb::Tag => "tagged message by ucp_tag_send*",
+            Verb::TagFast => "tagged message by ucp_tag_send*(fast-completion)",
+            Verb::TagSync => "synchronous tagged message by ucp_tag_send_sync*",
+            Verb::Am => "active message by ucp_am_send*",
+            Verb::Stream => "stream message by ucp_stream_send*",
             Verb::Mapped => "message from host memory of ucp_mem_map that the peer can map",
             Verb::Put => "remote memory write by ucp_put* from host memory to host",
             Verb::PutMapped => {
@@ -96,9 +101,6 @@ impl Verb {
 
     /// Its rows for an endpoint; none if the endpoint has no such operations.
     fn rows(self, ep: &Ep) -> Vec<Row> {
-        if let Some((kind, policy)) = self.message() {
-            return message_rows(ep, &kind, policy);
-        }
         let name = ep.transport_name();
         let to_itself = ep.remote_uuid.get() == ep.worker().uuid;
         let shares_memory = ep.is_same_host() || to_itself;
@@ -136,27 +138,70 @@ const VERBS: [Verb; 12] = [
     Verb::AtomicMapped,
 ];
 
+/// What a table is about: operations, and the type of memory at this end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Subject {
+    pub verb: Verb,
+    pub memory: ucs_memory_type_t,
+}
+
+impl Subject {
+    pub fn of_host(verb: Verb) -> Subject {
+        Subject {
+            verb,
+            memory: UCS_MEMORY_TYPE_HOST,
+        }
+    }
+
+    fn table(self, ep: &Ep) -> Table {
+        let title = self.verb.title();
+        let (title, rows) = match self.verb.message() {
+            Some((kind, policy)) => (
+                format!(
+                    "{title} from {} memory",
+                    MemType::from_c(self.memory).name()
+                ),
+                message_rows(ep, &kind, policy, self.memory),
+            ),
+            None => (title.to_owned(), self.verb.rows(ep)),
+        };
+        Table {
+            subject: self,
+            title,
+            rows,
+        }
+    }
+}
+
 /// The protocols of one kind of operation.
 pub struct Table {
-    pub verb: Verb,
-    pub title: &'static str,
+    pub subject: Subject,
+    pub title: String,
     /// By their start; a range of lengths ends at the next one's.
     pub rows: Vec<Row>,
 }
 
-/// The tables of an endpoint, by the features of its context.
+/// The tables of an endpoint, by the features of its context and the devices that it copies with.
 pub fn tables(ep: &Ep) -> Vec<Table> {
-    let features = ep.worker().context().params.features;
-    VERBS
-        .iter()
-        .filter(|verb| features & u64::from(verb.features()) != 0)
-        .map(|verb| Table {
-            verb: *verb,
-            title: verb.title(),
-            rows: verb.rows(ep),
-        })
+    let context = ep.worker().context();
+    let is_wanted = |verb: &Verb| context.params.features & u64::from(verb.features()) != 0;
+    let verbs = || VERBS.into_iter().filter(is_wanted);
+    let of_devices = device_types(context).flat_map(|memory| {
+        let messages = verbs().filter(|verb| verb.message().is_some());
+        messages.map(move |verb| Subject { verb, memory })
+    });
+    verbs()
+        .map(Subject::of_host)
+        .chain(of_devices)
+        .map(|subject| subject.table(ep))
         .filter(|table| !table.rows.is_empty())
         .collect()
+}
+
+/// The types of memory besides the host's.
+fn device_types(context: &Context) -> impl Iterator<Item = ucs_memory_type_t> {
+    let types = context.device_memory.types();
+    (0..u64::BITS).filter(move |kind| types & (1 << kind) != 0)
 }
 
 fn row(from: usize, way: &str, by: &str) -> Row {
@@ -168,8 +213,13 @@ fn row(from: usize, way: &str, by: &str) -> Row {
     }
 }
 
-/// The protocol of a contiguous message by length.
-fn message_rows(ep: &Ep, kind: &MessageKind, policy: RndvPolicy) -> Vec<Row> {
+/// The protocol of a contiguous message from a type of memory by length.
+fn message_rows(
+    ep: &Ep,
+    kind: &MessageKind,
+    policy: RndvPolicy,
+    memory: ucs_memory_type_t,
+) -> Vec<Row> {
     let lane = ep.lane();
     let t = &lane.thresholds;
     let head = kind.header_len();
@@ -184,12 +234,22 @@ fn message_rows(ep: &Ep, kind: &MessageKind, policy: RndvPolicy) -> Vec<Row> {
         after(lane.max_bcopy.saturating_sub(head)),
         after(lane.max_zcopy.saturating_sub(head)),
     ];
+    let copier = ep.worker().context().device_memory.copier(memory);
+    if copier.is_some() {
+        let of_devices = [t.rndv_device, t.rndv_staged, t.rndv_scattered];
+        lengths.extend(of_devices);
+        lengths.extend([staging::SHORTEST, after(staging::LONGEST)]);
+    }
     lengths.retain(|length| *length < usize::MAX - 1);
     lengths.sort_unstable();
     let mut rows: Vec<Row> = Vec::new();
     for from in lengths {
         // Memory at null is in no region, so mapped memory gets a table of its own.
         let data = Data::contig(core::ptr::null_mut(), from);
+        let data = match copier {
+            Some(copier) => data.staged(copier, memory),
+            None => data,
+        };
         let (way, by) = message_way(ep, kind, &data, policy);
         if rows
             .last()
@@ -240,6 +300,20 @@ fn rndv_way(ep: &Ep, data: &Data) -> (String, String) {
         ("zero-copy read from remote", ep.name_of(lane.iface))
     } else if let Some(lane) = writes.filter(|_| rules.writes) {
         ("zero-copy write to remote", ep.name_of(lane.iface))
+    } else if mapped::is_stageable(ep, data) {
+        (
+            "device copy to memory that the peer maps",
+            ep.transport_name(),
+        )
+    } else if mapped::goes_by_parts(ep, data) {
+        (
+            "pipeline through memory that the peer maps",
+            ep.transport_name(),
+        )
+    } else if let Some(lane) =
+        mapped::lane_for_device_parts(ep).filter(|_| mapped::goes_by_device_parts(ep, data))
+    {
+        ("pipeline through device memory", ep.name_of(lane.iface))
     } else {
         ("fragmented copy-in copy-out", ep.transport_name())
     };
@@ -267,15 +341,17 @@ fn access_rows(ep: &Ep) -> (Vec<Row>, Vec<Row>) {
     }
 }
 
-/// The table that a message belongs to, and its protocol there. `policy` is what it is sent with.
-pub fn of_message(ep: &Ep, verb: Verb, data: &Data, policy: RndvPolicy) -> (Verb, String) {
+/// What the table is about that a message belongs to, and its protocol there. `policy` is what it is sent with.
+pub fn of_message(ep: &Ep, verb: Verb, data: &Data, policy: RndvPolicy) -> (Subject, String) {
+    let memory = data.memory_type();
     let Some((kind, _)) = verb.message() else {
-        return (verb, String::new());
+        return (Subject { verb, memory }, String::new());
     };
     let stage = send::plan(ep, &kind, data, policy);
     let is_rndv = stage == Stage::Rndv(SenderState::SendRts);
-    if is_rndv && rndv::mapped::is_mappable_elsewhere(ep, data) {
-        return (Verb::Mapped, String::new());
+    if is_rndv && mapped::is_mappable_elsewhere(ep, data) {
+        return (Subject::of_host(Verb::Mapped), String::new());
     }
-    (verb, message_way(ep, &kind, data, policy).0)
+    let way = message_way(ep, &kind, data, policy).0;
+    (Subject { verb, memory }, way)
 }

@@ -1,6 +1,6 @@
 //! `UCX_PROTO_INFO=used`: the operations of a worker, counted by the rows of its tables.
 
-use super::rows::{self, Table, Verb};
+use super::rows::{self, Subject, Table, Verb};
 use super::{number, print, who};
 use crate::ucp::dt::Data;
 use crate::ucp::ep::Ep;
@@ -19,8 +19,9 @@ struct Counted {
 
 impl Counted {
     /// Counts an operation in the row that is named, else in that of its length.
-    fn add(&mut self, verb: Verb, way: &str, length: usize) {
-        let Some(table) = self.tables.iter_mut().find(|table| table.verb == verb) else {
+    fn add(&mut self, subject: Subject, way: &str, length: usize) {
+        let mut tables = self.tables.iter_mut();
+        let Some(table) = tables.find(|table| table.subject == subject) else {
             return;
         };
         let named = table.rows.iter().position(|row| row.way == way);
@@ -36,7 +37,7 @@ struct State {
     /// By the numbers of the kinds.
     kinds: Vec<Counted>,
     /// Operations on endpoints whose peer was not known.
-    early: Vec<(EpId, Verb, usize)>,
+    early: Vec<(EpId, Subject, usize)>,
 }
 
 impl State {
@@ -70,16 +71,16 @@ impl UsedProtocols {
             .into_iter()
             .partition::<Vec<_>, _>(|early| early.0 == id);
         state.early = others;
-        for (_, verb, length) in mine {
-            state.kind(ep).add(verb, "", length);
+        for (_, subject, length) in mine {
+            state.kind(ep).add(subject, "", length);
         }
     }
 
-    fn add(&self, ep: &Ep, length: usize, early: Verb, of: impl FnOnce() -> (Verb, String)) {
+    fn add(&self, ep: &Ep, length: usize, early: Subject, of: impl FnOnce() -> (Subject, String)) {
         let mut state = self.0.borrow_mut();
         if ep.is_connected() {
-            let (verb, way) = of();
-            state.kind(ep).add(verb, &way, length);
+            let (subject, way) = of();
+            state.kind(ep).add(subject, &way, length);
         } else {
             state.early.push((EpId(ep.id.get()), early, length));
         }
@@ -100,7 +101,8 @@ impl UsedProtocols {
 /// A message is about to be sent with a policy.
 pub fn count_message(ep: &Ep, verb: Verb, data: &Data, policy: RndvPolicy) {
     if let Some(used) = &ep.worker().proto().used {
-        used.add(ep, data.len(), verb, || {
+        let memory = data.memory_type();
+        used.add(ep, data.len(), Subject { verb, memory }, || {
             rows::of_message(ep, verb, data, policy)
         });
     }
@@ -109,6 +111,7 @@ pub fn count_message(ep: &Ep, verb: Verb, data: &Data, policy: RndvPolicy) {
 /// Remote memory is about to be accessed.
 pub fn count_access(ep: &Ep, verb: Verb, length: usize) {
     if let Some(used) = &ep.worker().proto().used {
-        used.add(ep, length, verb, || (verb, String::new()));
+        let subject = Subject::of_host(verb);
+        used.add(ep, length, subject, || (subject, String::new()));
     }
 }
