@@ -1,33 +1,35 @@
 //! The private contract between UCP and a transport: what C's op table lacks.
 //!
 //! - `InternalIface` is the trait: a short send inside the library, a put with notification, a guarded get, the
-//!   identities of peers, and flow control of replies. `InternalOps` is its table: a function pointer for each method.
+//!   identities of peers, and flow control of replies. `ops`: its table. `InternalRef`: an interface, by that.
+//! - `device_mapping`: memory of a peer that code on a device reaches. `upstream`: connections with upstream UCX.
 //! - `Internal` is state that both sides set: the receive pause, the cork, the notice of a new peer.
 //! - `MEM_ONE_TRANSFER` asks for a registration whose key is valid for one transfer.
 //! - `Placing`, `ShortHandler` and `KeepHandler` are further kinds of handlers for active messages (`base::am`).
 //!
 //! Everything else between UCP and a transport uses C's table.
 
+mod device_mapping;
+mod ops;
+mod upstream;
+
+pub use device_mapping::{DeviceBytes, DeviceMapping};
+pub use ops::{InternalOps, Short};
+pub use upstream::{OnUpstream, UpstreamEvent, UpstreamLanes, UpstreamMessage, UpstreamWay};
+
 use crate::c::*;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
-use crate::uct::api::{Completion, Iface, Pack, Posted, Remote, length};
+use crate::uct::api::{Completion, Iface, Pack, Posted, Remote};
 pub use crate::uct::base::am::{Keep, Placing, ShortHandler};
 use crate::uct::base::copy::Payload;
 use crate::uct::base::iface::{EpBox, IfaceBox};
 pub use crate::uct::base::iface::{IfaceBase, base_of};
 use crate::uct::base::iov::Iov;
-use crate::uct::base::memory_copier::{KeptBytes, MemoryCopier};
-use crate::uct::table;
 use crate::wire::upstream::address::{Entry, Offer};
-use crate::wire::upstream::private::Private;
-use core::any::Any;
 use core::cell::{Cell, OnceCell};
-use core::ffi::{c_int, c_uint, c_void};
-use core::marker::PhantomData;
-use std::net::{IpAddr, SocketAddr};
+use core::ffi::c_int;
 use std::os::fd::RawFd;
-use std::sync::Arc;
 
 /// An addition to C's registration flags: the registration is for one transfer, which the owner may revoke. A peer that
 /// writes afterwards is not at fault, and its data are dropped.
@@ -41,58 +43,6 @@ pub struct EpochGuard {
     pub value: u64,
     /// The key of the word, for a transport that needs one; else 0.
     pub rkey: uct_rkey_t,
-}
-
-/// How code on a device reaches a peer's memory. `uct/api/device/uct_device_types.h` says what such code reads.
-pub struct DeviceMapping {
-    /// Which functions the code calls.
-    pub transport: uct_device_tl_id_t,
-    /// The bytes of the transport's part of `uct_device_mem_elem`.
-    pub element: [u8; size_of::<uct_device_mem_elem>()],
-    /// Where `remote` is in the addresses of this process's devices, and its bytes.
-    pub mapped: (usize, usize),
-    /// Keeps the memory mapped.
-    pub mapping: Option<Arc<dyn Any + Send + Sync>>,
-}
-
-impl DeviceMapping {
-    /// Some of the bytes at `remote`. `None` where they are others, and for own memory, which its owner may free.
-    pub fn bytes(&self, offset: usize, length: usize) -> Option<DeviceBytes> {
-        let (at, all) = self.mapped;
-        let is_inside = offset <= all && length <= all - offset;
-        let mapping = self.mapping.as_ref().filter(|_| is_inside)?;
-        Some(DeviceBytes {
-            at: at + offset,
-            length,
-            _mapping: Arc::clone(mapping),
-        })
-    }
-
-    /// The word at `remote`, if access to one was asked for.
-    pub fn read_word(&self, copier: &dyn MemoryCopier) -> Result<u64> {
-        let mut word = [0; size_of::<u64>()];
-        if self.mapped.1 < word.len() {
-            return Err(Status::INVALID_PARAM);
-        }
-        let from = core::ptr::with_exposed_provenance(self.mapped.0);
-        // SAFETY: so many bytes, which the transport has mapped for as long as this lives.
-        unsafe { copier.copy(word.as_mut_ptr(), from, word.len()) }?;
-        Ok(u64::from_ne_bytes(word))
-    }
-}
-
-/// A peer's memory that is mapped for this process's devices, and stays so as long as this.
-pub struct DeviceBytes {
-    at: usize,
-    length: usize,
-    _mapping: Arc<dyn Any + Send + Sync>,
-}
-
-// SAFETY: mapped there until the mapping is dropped.
-unsafe impl KeptBytes for DeviceBytes {
-    fn bytes(&self) -> (*const u8, usize) {
-        (core::ptr::with_exposed_provenance(self.at), self.length)
-    }
 }
 
 /// What UCP asks of a transport beyond C's operations. Each method has a default for a transport that lacks it.
@@ -275,107 +225,11 @@ pub struct Internal {
 /// A function that gets the identity of a peer (`InternalIface::peer_identity`).
 pub type OnPeer = Box<dyn Fn(u64)>;
 
-/// How good the way to a transport of upstream's is. Upstream decides by the latencies that both sides tell each other,
-/// so both take the same devices, which lets them share a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct UpstreamWay {
-    /// There is no connection yet by which both sides can send.
-    pub is_new: bool,
-    /// It is of another network than this device.
-    pub is_far: bool,
-    /// Nanoseconds.
-    pub latency: u32,
-}
-
-/// A message of upstream UCX.
-pub struct UpstreamMessage<'a> {
-    pub id: u8,
-    pub body: &'a [u8],
-    /// Tells connections apart.
-    pub connection: u64,
-    /// The address of the device that it comes from. Its interface may be another one's of several.
-    pub device: Option<&'a [u8]>,
-    /// Our key of the lane that it comes by, if it comes by one.
-    pub key: Option<u64>,
-}
-
-/// What comes of upstream UCX.
-pub enum UpstreamEvent<'a> {
-    Message(UpstreamMessage<'a>),
-    /// The lane with this key can carry messages. In the middle of a call of the interface, too.
-    Opened {
-        key: u64,
-    },
-    /// This connection has ended, of the lane with that key if it has one: no more messages of it come.
-    Closed {
-        connection: u64,
-        key: Option<u64>,
-    },
-    /// The peer has all that was sent by the lane with this key, which is closed (`UpstreamLanes::ask`).
-    Acknowledged {
-        key: u64,
-    },
-}
-
-/// Lanes of an interface to endpoints of upstream's: connections of which each side names the other's end by a key. One of
-/// the two sides connects; which one follows from their addresses.
-pub trait UpstreamLanes {
-    /// A new lane, if the interface has this network address: its key, which only the peer is told.
-    fn open(&self, at: IpAddr) -> Option<u64>;
-
-    /// What private data say, if they are of this transport.
-    fn read(&self, private: &[u8]) -> Option<Private>;
-
-    /// What the peer has to know of a lane: the interface, and the lane's address, which names the key that both have.
-    fn describe(&self, key: u64) -> Option<(Offer, Vec<u8>)>;
-
-    /// The network address that an entry of the peer's address leads to, if this interface can get there.
-    fn ip_of(&self, entry: &Entry<'_>) -> Option<IpAddr>;
-
-    /// Where the interface of an entry of the peer's address listens, which its connections say too.
-    fn listener(&self, entry: &Entry<'_>) -> Option<SocketAddr>;
-
-    /// The same of the interface at a network address that a lane leads to.
-    fn listener_at(&self, ip: IpAddr, address: &[u8]) -> Option<SocketAddr>;
-
-    /// The other end of a lane: it is connected to, or connects. A lane that is connected to another end gets another
-    /// connection.
-    fn meet(&self, key: u64, ip: IpAddr, address: &[u8]) -> Result<()>;
-
-    /// The lane's address as it is once it leads to this end.
-    fn name_for(&self, key: u64, ip: IpAddr, address: &[u8]) -> Result<Vec<u8>>;
-
-    /// Whether the lane leads to this end already.
-    fn leads_to(&self, key: u64, address: &[u8]) -> bool;
-
-    /// Whether the lane can carry messages.
-    fn is_open(&self, key: u64) -> bool;
-
-    /// Sends a message as soon as the lane is open, before all that endpoints send by it.
-    fn send(&self, key: u64, id: u8, body: &[u8]) -> Result<()>;
-
-    /// An endpoint that sends by the lane, by `upstream_send` only. It closes the lane with it.
-    fn join(&self, key: u64) -> Result<uct_ep_h>;
-
-    /// The endpoint of the lane is about to be closed: the peer is asked then to acknowledge what was sent before, and either
-    /// the answer or the end of the lane is told. Returns false if there is nobody to ask.
-    fn ask(&self, key: u64) -> bool;
-
-    /// Closes a lane; unknown keys are left.
-    fn close(&self, key: u64);
-}
-
-/// A function and its argument that gets what comes of upstream UCX.
-pub type OnUpstream = (
-    unsafe fn(*mut c_void, &UpstreamEvent<'_>) -> Result<()>,
-    *mut c_void,
-);
-
 impl Internal {
     /// The state of a new interface of transport `I`.
     pub fn new<I: InternalIface>() -> Internal {
         Internal {
-            ops: &Table::<I>::OPS,
+            ops: &ops::Table::<I>::OPS,
             on_peer: OnceCell::new(),
             on_upstream: Cell::new(None),
             polls: I::POLLS,
@@ -649,265 +503,4 @@ impl<'a> InternalRef<'a> {
         // SAFETY: as above.
         unsafe { (self.ops().release)(self.handle, address) }
     }
-}
-
-/// `InternalIface::am_short_inside` by C's handle: endpoint, id, header, payload, its length.
-pub type Short = unsafe fn(uct_ep_h, u8, u64, *const u8, usize) -> ucs_status_t;
-
-type PutNotify = unsafe fn(uct_ep_h, Iov<'_>, Remote, u8, &[u8], Completion) -> Result<Posted>;
-
-/// Each function needs a live endpoint or interface of the transport.
-pub struct InternalOps {
-    pub am_short: Short,
-    /// `InternalIface::get_guarded`.
-    pub get_guarded: unsafe fn(uct_ep_h, Iov<'_>, Remote, EpochGuard, Completion) -> Result<Posted>,
-    /// `InternalIface::put_notify`.
-    pub put_notify: PutNotify,
-    /// `InternalIface::device_access`.
-    pub device_access: unsafe fn(uct_ep_h, Remote, usize, usize) -> Result<DeviceMapping>,
-    /// `InternalIface::peer_identity`.
-    pub peer_identity: unsafe fn(uct_iface_h, &[u8], &[u8]) -> Option<u64>,
-    /// `InternalIface::sender_identity`.
-    pub sender_identity: unsafe fn(uct_iface_h) -> Option<u64>,
-    /// `InternalIface::is_connected`.
-    pub is_connected: unsafe fn(uct_iface_h, u64) -> bool,
-    /// `InternalIface::is_ep_connected`.
-    pub is_ep_connected: unsafe fn(uct_ep_h) -> Option<bool>,
-    /// `InternalIface::longest_short`.
-    pub longest_short: unsafe fn(uct_iface_h) -> Option<usize>,
-    /// `InternalIface::longest_piece`.
-    pub longest_piece: unsafe fn(uct_ep_h) -> Option<usize>,
-    /// `InternalIface::reject_sender`.
-    pub reject_sender: unsafe fn(uct_iface_h) -> bool,
-    /// `InternalIface::keep`.
-    pub keep: unsafe fn(uct_iface_h, usize, usize) -> bool,
-    /// `InternalIface::release`.
-    pub release: unsafe fn(uct_iface_h, usize),
-    /// `InternalIface::IN_DESCRIPTORS`.
-    pub in_descriptors: bool,
-    /// `InternalIface::KEEPS_IN_PLACE`.
-    pub keeps_in_place: bool,
-    /// `InternalIface::has_message`.
-    pub has_message: unsafe fn(uct_iface_h) -> Option<bool>,
-    /// `InternalIface::event_came`.
-    pub event_came: unsafe fn(uct_iface_h),
-    /// `InternalIface::arm_watched`.
-    pub arm_watched: unsafe fn(uct_iface_h, c_int) -> Result<()>,
-    /// `InternalIface::replies_queued`.
-    pub replies_queued: unsafe fn(uct_ep_h, isize) -> bool,
-    /// `InternalIface::upstream_offer`.
-    pub upstream_offer: unsafe fn(uct_iface_h) -> Option<Offer>,
-    /// `InternalIface::upstream_reach`.
-    pub upstream_reach: unsafe fn(uct_iface_h, &Entry<'_>) -> Option<UpstreamWay>,
-    /// `InternalIface::upstream_reject`.
-    pub upstream_reject: unsafe fn(uct_iface_h, u64),
-    /// `InternalIface::upstream_acknowledge_flushes`.
-    pub upstream_acknowledge_flushes: unsafe fn(uct_iface_h),
-    /// `InternalIface::upstream_connect`.
-    pub upstream_connect: unsafe fn(uct_iface_h, &Entry<'_>) -> Result<uct_ep_h>,
-    /// `InternalIface::upstream_lanes`.
-    pub upstream_lanes: unsafe fn(uct_iface_h) -> Option<*const dyn UpstreamLanes>,
-    /// `InternalIface::upstream_send`, as C's `am_bcopy`.
-    pub upstream_send: uct_ep_am_bcopy_func_t,
-}
-
-/// The table of transport `I`.
-pub struct Table<I>(PhantomData<I>);
-
-impl<I: InternalIface> Table<I> {
-    pub const OPS: InternalOps = InternalOps {
-        am_short: am_short::<I>,
-        get_guarded: get_guarded::<I>,
-        put_notify: put_notify::<I>,
-        device_access: device_access::<I>,
-        peer_identity: peer_identity::<I>,
-        sender_identity: sender_identity::<I>,
-        is_connected: is_connected::<I>,
-        is_ep_connected: is_ep_connected::<I>,
-        longest_short: longest_short::<I>,
-        longest_piece: longest_piece::<I>,
-        reject_sender: reject_sender::<I>,
-        keep: keep::<I>,
-        release: release::<I>,
-        in_descriptors: I::IN_DESCRIPTORS,
-        keeps_in_place: I::KEEPS_IN_PLACE,
-        has_message: has_message::<I>,
-        event_came: event_came::<I>,
-        arm_watched: arm_watched::<I>,
-        replies_queued: replies_queued::<I>,
-        upstream_offer: upstream_offer::<I>,
-        upstream_reach: upstream_reach::<I>,
-        upstream_reject: upstream_reject::<I>,
-        upstream_acknowledge_flushes: upstream_acknowledge_flushes::<I>,
-        upstream_connect: upstream_connect::<I>,
-        upstream_lanes: upstream_lanes::<I>,
-        upstream_send: Some(upstream_send::<I>),
-    };
-}
-
-unsafe fn am_short<I: InternalIface>(
-    ep: uct_ep_h,
-    id: u8,
-    header: u64,
-    payload: *const u8,
-    len: usize,
-) -> ucs_status_t {
-    // SAFETY: by the caller's promise.
-    let ep = unsafe { EpBox::<I>::from_c(ep) };
-    // SAFETY: as above.
-    I::am_short_inside(ep, id, header, unsafe { Payload::new(payload, len) })
-}
-
-unsafe fn get_guarded<I: InternalIface>(
-    ep: uct_ep_h,
-    iov: Iov<'_>,
-    remote: Remote,
-    guard: EpochGuard,
-    comp: Completion,
-) -> Result<Posted> {
-    // SAFETY: by the caller's promise.
-    let ep = unsafe { EpBox::<I>::from_c(ep) };
-    I::get_guarded(ep, iov, remote, guard, comp)
-}
-
-unsafe fn put_notify<I: InternalIface>(
-    ep: uct_ep_h,
-    iov: Iov<'_>,
-    remote: Remote,
-    id: u8,
-    told: &[u8],
-    comp: Completion,
-) -> Result<Posted> {
-    // SAFETY: by the caller's promise.
-    let ep = unsafe { EpBox::<I>::from_c(ep) };
-    I::put_notify(ep, iov, remote, id, told, comp)
-}
-
-unsafe fn device_access<I: InternalIface>(
-    ep: uct_ep_h,
-    remote: Remote,
-    length: usize,
-    near: usize,
-) -> Result<DeviceMapping> {
-    // SAFETY: by the caller's promise.
-    let ep = unsafe { EpBox::<I>::from_c(ep) };
-    I::device_access(ep, remote, length, near)
-}
-
-unsafe fn peer_identity<I: InternalIface>(
-    face: uct_iface_h,
-    device: &[u8],
-    iface: &[u8],
-) -> Option<u64> {
-    // SAFETY: by the caller's promise.
-    I::peer_identity(unsafe { IfaceBox::<I>::from_c(face) }, device, iface)
-}
-
-unsafe fn sender_identity<I: InternalIface>(iface: uct_iface_h) -> Option<u64> {
-    // SAFETY: by the caller's promise.
-    I::sender_identity(unsafe { IfaceBox::<I>::from_c(iface) })
-}
-
-unsafe fn is_connected<I: InternalIface>(iface: uct_iface_h, identity: u64) -> bool {
-    // SAFETY: by the caller's promise.
-    I::is_connected(unsafe { IfaceBox::<I>::from_c(iface) }, identity)
-}
-
-unsafe fn is_ep_connected<I: InternalIface>(ep: uct_ep_h) -> Option<bool> {
-    // SAFETY: by the caller's promise.
-    I::is_ep_connected(unsafe { EpBox::<I>::from_c(ep) })
-}
-
-unsafe fn longest_short<I: InternalIface>(iface: uct_iface_h) -> Option<usize> {
-    // SAFETY: by the caller's promise.
-    I::longest_short(unsafe { IfaceBox::<I>::from_c(iface) })
-}
-
-unsafe fn longest_piece<I: InternalIface>(ep: uct_ep_h) -> Option<usize> {
-    // SAFETY: by the caller's promise.
-    I::longest_piece(unsafe { EpBox::<I>::from_c(ep) })
-}
-
-unsafe fn reject_sender<I: InternalIface>(iface: uct_iface_h) -> bool {
-    // SAFETY: by the caller's promise.
-    I::reject_sender(unsafe { IfaceBox::<I>::from_c(iface) })
-}
-
-unsafe fn keep<I: InternalIface>(iface: uct_iface_h, address: usize, len: usize) -> bool {
-    // SAFETY: by the caller's promise.
-    I::keep(unsafe { IfaceBox::<I>::from_c(iface) }, address, len)
-}
-
-unsafe fn release<I: InternalIface>(iface: uct_iface_h, address: usize) {
-    // SAFETY: by the caller's promise.
-    I::release(unsafe { IfaceBox::<I>::from_c(iface) }, address);
-}
-
-unsafe fn has_message<I: InternalIface>(iface: uct_iface_h) -> Option<bool> {
-    // SAFETY: by the caller's promise.
-    I::has_message(unsafe { IfaceBox::<I>::from_c(iface) })
-}
-
-unsafe fn event_came<I: InternalIface>(iface: uct_iface_h) {
-    // SAFETY: by the caller's promise.
-    I::event_came(unsafe { IfaceBox::<I>::from_c(iface) });
-}
-
-unsafe fn arm_watched<I: InternalIface>(iface: uct_iface_h, events: c_int) -> Result<()> {
-    // SAFETY: by the caller's promise.
-    I::arm_watched(unsafe { IfaceBox::<I>::from_c(iface) }, events)
-}
-
-unsafe fn upstream_offer<I: InternalIface>(iface: uct_iface_h) -> Option<Offer> {
-    // SAFETY: by the caller's promise.
-    I::upstream_offer(unsafe { IfaceBox::<I>::from_c(iface) })
-}
-
-unsafe fn upstream_reach<I: InternalIface>(
-    iface: uct_iface_h,
-    entry: &Entry<'_>,
-) -> Option<UpstreamWay> {
-    // SAFETY: by the caller's promise.
-    I::upstream_reach(unsafe { IfaceBox::<I>::from_c(iface) }, entry)
-}
-
-unsafe fn upstream_reject<I: InternalIface>(iface: uct_iface_h, connection: u64) {
-    // SAFETY: by the caller's promise.
-    I::upstream_reject(unsafe { IfaceBox::<I>::from_c(iface) }, connection);
-}
-
-unsafe fn upstream_acknowledge_flushes<I: InternalIface>(iface: uct_iface_h) {
-    // SAFETY: by the caller's promise.
-    I::upstream_acknowledge_flushes(unsafe { IfaceBox::<I>::from_c(iface) });
-}
-
-unsafe fn upstream_connect<I: InternalIface>(
-    iface: uct_iface_h,
-    entry: &Entry<'_>,
-) -> Result<uct_ep_h> {
-    // SAFETY: by the caller's promise.
-    I::upstream_connect(unsafe { IfaceBox::<I>::from_c(iface) }, entry)
-}
-
-unsafe fn upstream_lanes<I: InternalIface>(iface: uct_iface_h) -> Option<*const dyn UpstreamLanes> {
-    // SAFETY: by the caller's promise.
-    let lanes = I::upstream_lanes(unsafe { IfaceBox::<I>::from_c(iface) })?;
-    Some(core::ptr::from_ref(lanes))
-}
-
-unsafe extern "C" fn upstream_send<I: InternalIface>(
-    ep: uct_ep_h,
-    id: u8,
-    cb: uct_pack_callback_t,
-    arg: *mut c_void,
-    _flags: c_uint,
-) -> isize {
-    // SAFETY: by the caller's promise.
-    let ep = unsafe { EpBox::<I>::from_c(ep) };
-    length(table::pack(cb, arg).and_then(|pack| I::upstream_send(ep, id, pack)))
-}
-
-unsafe fn replies_queued<I: InternalIface>(ep: uct_ep_h, change: isize) -> bool {
-    // SAFETY: by the caller's promise.
-    I::replies_queued(unsafe { EpBox::<I>::from_c(ep) }, change)
 }
