@@ -15,7 +15,7 @@ mod upstream;
 
 pub use device_mapping::{DeviceBytes, DeviceMapping};
 pub use ops::{InternalOps, Short};
-pub use upstream::{OnUpstream, UpstreamEvent, UpstreamLanes, UpstreamMessage, UpstreamWay};
+pub use upstream::{UpstreamEvent, UpstreamLanes, UpstreamMessage, UpstreamWay};
 
 use crate::c::*;
 use crate::ucs::status::code_of;
@@ -28,7 +28,7 @@ pub use crate::uct::base::iface::{IfaceBase, base_of};
 use crate::uct::base::iov::Iov;
 use crate::wire::upstream::address::{Entry, Offer};
 use core::cell::{Cell, OnceCell};
-use core::ffi::c_int;
+use core::ffi::{c_int, c_void};
 use std::os::fd::RawFd;
 
 /// An addition to C's registration flags: the registration is for one transfer, which the owner may revoke. A peer that
@@ -224,6 +224,12 @@ pub struct Internal {
 
 /// A function that gets the identity of a peer (`InternalIface::peer_identity`).
 pub type OnPeer = Box<dyn Fn(u64)>;
+
+/// A function and its argument that gets what comes of upstream UCX.
+pub type OnUpstream = (
+    unsafe fn(*mut c_void, &UpstreamEvent<'_>) -> Result<()>,
+    *mut c_void,
+);
 
 impl Internal {
     /// The state of a new interface of transport `I`.

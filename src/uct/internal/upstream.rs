@@ -5,7 +5,6 @@ use crate::c::uct_ep_h;
 use crate::ucs::Result;
 use crate::wire::upstream::address::{Entry, Offer};
 use crate::wire::upstream::private::Private;
-use core::ffi::c_void;
 use std::net::{IpAddr, SocketAddr};
 
 /// How good the way to a transport of upstream's is. Upstream decides by the latencies that both sides tell each other,
@@ -97,9 +96,3 @@ pub trait UpstreamLanes {
     /// Closes a lane; unknown keys are left.
     fn close(&self, key: u64);
 }
-
-/// A function and its argument that gets what comes of upstream UCX.
-pub type OnUpstream = (
-    unsafe fn(*mut c_void, &UpstreamEvent<'_>) -> Result<()>,
-    *mut c_void,
-);
