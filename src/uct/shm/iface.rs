@@ -16,8 +16,7 @@ use crate::uct::api::{
 };
 use crate::uct::base::am::Keep;
 use crate::uct::base::copy::Payload;
-use crate::uct::base::desc::DescPool;
-use crate::uct::base::iface::{EpBox, EpLink, IfaceBase, IfaceBox};
+use crate::uct::base::iface::{EpBox, EpLink, IfaceBox};
 use crate::uct::base::iov::Iov;
 use crate::uct::base::load_store;
 use crate::uct::base::node;
@@ -37,9 +36,6 @@ const SLOT_OVERHEAD: u32 = 28;
 pub const MAX_SHORT_IOV: usize = 16;
 /// Latency of a message in seconds: of the order of a cache-line transfer between cores.
 const LATENCY: f64 = 80e-9;
-/// Buffered messages up to this size are copied to a descriptor that the handler may keep; longer ones, and those in
-/// slots, are passed in place.
-const COPY_MAX: usize = 512;
 
 pub struct ShmIface {
     kind: SegmentKind,
@@ -60,7 +56,6 @@ pub struct ShmIface {
     /// By their numbers.
     endpoints: RefCell<BTreeMap<u64, EpLink<ShmIface>>>,
     last_serial: Cell<u64>,
-    descs: DescPool,
     /// A copy of a short message while it is handled.
     scratch: UnsafeCell<[u64; FIRST_LINE / 8]>,
     /// Rounds of progress since the alarm was raised.
@@ -171,7 +166,6 @@ impl ShmIface {
             sweep_at: Cell::new(LEAST_SWEPT),
             endpoints: RefCell::new(BTreeMap::new()),
             last_serial: Cell::new(0),
-            descs: IfaceBase::desc_pool(&params, COPY_MAX),
             scratch: UnsafeCell::new([0; FIRST_LINE / 8]),
             last_rounds: Cell::new(0),
             attention: Cell::new(0),
@@ -331,23 +325,9 @@ impl ShmIface {
             unsafe { copy_first_line(data, scratch, len) };
             // SAFETY: `len` bytes were just copied there.
             unsafe { face.base.am.invoke(id, scratch, len, 0) };
-        } else if matches!(place, Place::Arena { .. }) && len <= COPY_MAX {
-            let desc = face.descs.get();
-            // SAFETY: the length was checked against the arena by the ring, and a descriptor holds
-            // COPY_MAX bytes.
-            unsafe { core::ptr::copy_nonoverlapping(data, desc.payload(), len) };
-            // SAFETY: the descriptor holds `len` bytes.
-            let kept = unsafe {
-                face.base
-                    .am
-                    .invoke(id, desc.payload(), len, UCT_CB_PARAM_FLAG_DESC)
-            };
-            if kept == UCS_INPROGRESS {
-                desc.keep();
-            }
         } else {
-            // The handler reads where the message stands: another copy would only cost time. A hostile
-            // sender can still write there, so handlers read what they check once.
+            // The handler reads where the message stands: a copy would have all its lines travel, also those that the handler does
+            // not read. A hostile sender can still write there, so handlers read what they check once.
             // SAFETY: `len` bytes of slot or arena, as the ring checked; without DESC the handler
             // must not keep them.
             unsafe { face.base.am.invoke(id, data, len, 0) };
