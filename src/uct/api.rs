@@ -675,7 +675,7 @@ pub trait Iface: Sized + 'static {
     type Ep: 'static;
     /// Whether the interface has to be polled.
     const POLLS: bool = true;
-    /// Whether `atomic_fetch` completes within the call, of every word.
+    /// Whether `get_bcopy`, and `atomic_fetch` of every word, complete within the call.
     const FETCHES_AT_ONCE: bool = false;
 
     /// Fills the attributes; the struct arrives zeroed.
@@ -774,7 +774,8 @@ pub trait Iface: Sized + 'static {
         remote: Remote,
         comp: Completion,
     ) -> Option<ucs_status_t> {
-        None
+        Self::FETCHES_AT_ONCE
+            .then(|| code_of(&Self::get_bcopy(ep, unpack, len, remote, comp).map(drop)))
     }
     /// As `put_zcopy_now`, for `atomic_fetch` of an addition.
     #[inline(always)]
