@@ -1,7 +1,7 @@
 //! Buffers for unexpected messages and stream data.
 //!
 //! Buffers of some size classes (`UCX_RX_MPOOL_SIZES`, and up to 8 KiB) are pooled, so that a warm worker allocates nothing;
-//! longer messages get memory of their own length. Those of up to 512 KiB use a few long buffers again. A buffer
+//! longer messages get memory of their own length. Those of up to 4 MiB use a few long buffers again. A buffer
 //! returns to its pool when it is dropped, also after its worker.
 
 use crate::ucs::{Result, Status};
@@ -22,12 +22,16 @@ const CHUNK: usize = 4 << 10;
 /// Classes beside those that are configured, up to what transports of this host send whole.
 const LONG: [usize; 3] = [2 << 10, 4 << 10, 8 << 10];
 
-/// Free long buffers that are kept, and how long they are. The allocator has shorter ones at hand; longer ones it gets from the
-/// kernel and gives back each time, and the kernel clears each page.
+/// Free long buffers that are kept, at most `KEPT` bytes of them, and how long they are. The allocator has shorter ones at hand; longer
+/// ones it gets from the kernel and gives back each time, or has to clear them, which takes half as long as to copy a message into them.
 const LONG_KEPT: usize = 8;
 const LONG_SIZES: RangeInclusive<usize> = (8 << 10) + 1..=LONG_MAX;
 /// The longest buffers that are used again.
-pub const LONG_MAX: usize = 512 << 10;
+const LONG_MAX: usize = KEPT;
+/// The longest message to itself that a worker copies as a whole; parts of longer ones stay in the cache from one copy to the next.
+pub const WHOLE_MAX: usize = 512 << 10;
+/// A message takes no buffer of more than so many times its length, which it might hold for long.
+const LONGER: usize = 8;
 
 /// Zeros; `None` without memory.
 pub fn zeroed(len: usize) -> Option<Vec<u8>> {
@@ -162,11 +166,12 @@ impl Buffers {
     /// A free long buffer of at least `len` bytes.
     fn free_long(&self, len: usize) -> Option<Block> {
         let mut free = self.long.free.borrow_mut();
-        if let Some(at) = free.iter().rposition(|b| b.len() >= len) {
+        let suits = len..=len.saturating_mul(LONGER);
+        if let Some(at) = free.iter().rposition(|b| suits.contains(&b.len())) {
             return Some(free.swap_remove(at));
         }
-        // Messages have become longer.
-        if free.len() == LONG_KEPT {
+        // Messages have got another length: room for the new buffer's return.
+        while !free.is_empty() && !self.long.keeps(&free, len) {
             free.swap_remove(0);
         }
         None
@@ -245,6 +250,14 @@ impl Buffers {
 }
 
 impl Class {
+    /// Whether a buffer of `len` bytes is kept beside those that are free.
+    #[inline(always)]
+    fn keeps(&self, free: &[Block], len: usize) -> bool {
+        let is_long = self.size == 0;
+        free.len() < self.most
+            && !(is_long && free.iter().map(|b| b.len()).sum::<usize>() + len > KEPT)
+    }
+
     /// A new buffer; `None` if all that are kept are in use.
     #[cold]
     fn grow(&self) -> Option<Block> {
@@ -354,7 +367,7 @@ impl Buffer {
         let bytes = core::mem::take(&mut self.bytes);
         if let Some(class) = self.home.take() {
             let mut free = class.free.borrow_mut();
-            if free.len() < class.most {
+            if class.keeps(&free, bytes.len()) {
                 free.push(bytes);
             }
         }
@@ -424,9 +437,11 @@ mod tests {
         assert_eq!(message(64 << 10, 2).as_ptr(), first);
         assert_eq!(message(128 << 10, 3).as_ptr(), first);
         // What is too short or too long is not kept.
-        for total in [8 << 10, 1 << 20] {
+        for total in [8 << 10, LONG_MAX + 8] {
             assert!(message(total, 4).home.is_none());
         }
+        // Nor does a message take a much longer one.
+        assert_ne!(message(9 << 10, 4).as_ptr(), first);
         // A few at most, and longer ones take the place of those that are too short.
         let many: Vec<Buffer> = (0..2 * LONG_KEPT)
             .map(|i| message(16 << 10, i as u8))
@@ -435,6 +450,13 @@ mod tests {
         assert_eq!(all.long.free.borrow().len(), LONG_KEPT);
         let longest = message(512 << 10, 5).as_ptr();
         assert_eq!(message(512 << 10, 6).as_ptr(), longest);
+        // So many bytes at most.
+        let two = [message(3 << 20, 7), message(3 << 20, 8)];
+        let kept = two[0].as_ptr();
+        drop(two);
+        let is_long = |block: &&Block| block.len() == 3 << 20;
+        assert_eq!(all.long.free.borrow().iter().filter(is_long).count(), 1);
+        assert_eq!(message(3 << 20, 9).as_ptr(), kept);
         assert!(Buffers::new(&[]).long.most == 0);
     }
 

@@ -1,7 +1,7 @@
 //! Sending on streams.
 
 use crate::c::{UCS_ERR_NO_RESOURCE, ucs_status_t};
-use crate::ucp::buffers::LONG_MAX;
+use crate::ucp::buffers::WHOLE_MAX;
 use crate::ucp::composite::CompositeRequest;
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, ShortRoute};
@@ -36,7 +36,7 @@ pub fn try_whole(ep: &Ep, bytes: Payload<'_>) -> Option<Result<()>> {
     }
     let (name, len) = (ep.name_for_peers(), bytes.len());
     // In one part: between two, a callback could send others.
-    if len <= LONG_MAX && ep.is_loopback() && ep.delivers_at_once() {
+    if len <= WHOLE_MAX && ep.is_loopback() && ep.delivers_at_once() {
         ep.send_queue.short_route(0)?;
         // Before the bytes go: their receiver may close the endpoint.
         ep.sent.long.eager.add(len);

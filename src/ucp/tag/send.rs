@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::{Message, recv};
-use crate::ucp::buffers::LONG_MAX;
+use crate::ucp::buffers::WHOLE_MAX;
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, Task};
 use crate::ucp::feature::Feature;
@@ -48,7 +48,7 @@ fn is_list_to_itself(ep: &Ep, data: &Data) -> bool {
     matches!(data, Data::Iov { .. })
         && ep.tells_itself()
         && data.len() < ep.lane().thresholds.rndv_scattered
-        && data.len() <= LONG_MAX
+        && data.len() <= WHOLE_MAX
         && ep.delivers_at_once()
         && !ep.worker().lacks(Feature::Tag)
 }
