@@ -340,6 +340,8 @@ impl Conn {
         if !self.is_open() || self.tx.is_blocked() {
             return false;
         }
+        // What is sent acknowledges what came.
+        self.rx.acks_soon.set(false);
         let (last_done, result) = self.tx.transmit(face, extent, report);
         if let Err(e) = result {
             // The peer's last data are to be read first: the end of the stream then ends the connection, and comes

@@ -157,7 +157,12 @@ fn receive_rounds<F: Form>(face: &Face, conn: &Rc<Conn>, rounds: usize) -> u32 {
                     count += 1;
                     more
                 }
-                Got::Nothing => break,
+                Got::Nothing => {
+                    if conn.rx.acks_soon.take() {
+                        socket::acknowledge(conn.fd());
+                    }
+                    break;
+                }
                 Got::End => {
                     on_end(face, conn, io::ErrorKind::ConnectionReset.into());
                     break;
@@ -430,8 +435,13 @@ fn handle_frames(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u32, S
                 _ => Placing::No,
             });
             conn.on_message();
+            // Unless the handler sends something.
+            conn.rx.acks_soon.set(true);
             // SAFETY: `len` bytes of the receive buffer, which this function holds alone.
             unsafe { face.base.am.invoke(id, body, len, 0) };
+            if !face.base.internal.more_expected.take() {
+                conn.rx.acks_soon.set(false);
+            }
             continue;
         }
         buf.start += total;

@@ -656,7 +656,13 @@ pub fn on_send_ack(worker: &Core, ack: &AckHdr) {
         };
         let is_over = match send.stage {
             Stage::Rndv(_) => advance(send, SenderEvent::Acknowledged),
-            Stage::AwaitAck => true,
+            Stage::AwaitAck => {
+                // A receiver that answers sends that as well.
+                if let Some(iface) = send.ep.carrier() {
+                    iface.internal.more_expected.set(true);
+                }
+                true
+            }
             // Its first fragment was matched while others are still queued: it completes when they are sent.
             Stage::Fragments { .. } => {
                 send.kind.matched();
