@@ -10,7 +10,7 @@ use crate::ucs::sync::{AtomicU32, AtomicU64, Ordering, fence, word32, word64};
 use crate::ucs::{Result, Status};
 
 const MAGIC: u64 = u64::from_le_bytes(*b"ferrushm");
-const VERSION: u32 = 7;
+const VERSION: u32 = 8;
 /// The facts lie before this, each bell on lines of its own behind it.
 const DOORBELL_AT: usize = 256;
 const ARMED_AT: usize = 384;

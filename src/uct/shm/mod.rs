@@ -10,6 +10,7 @@ mod config;
 mod copy;
 mod ep;
 mod growth;
+mod head;
 mod iface;
 mod inbox;
 mod layout;

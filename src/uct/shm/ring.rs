@@ -12,6 +12,7 @@
 
 use super::arena::{Arena, KeptRange};
 use super::growth::{Extend, Growth, Lap};
+use super::head::Head;
 use crate::ucs::sync::{AtomicU32, AtomicU64, Ordering, compiler_fence, fence, word32, word64};
 use crate::uct::base::copy::copy;
 use core::cell::{Cell, OnceCell};
@@ -19,7 +20,7 @@ use core::cell::{Cell, OnceCell};
 /// Bytes of a header word at the start of each slot.
 pub const HEADER: usize = size_of::<u64>();
 /// The first word of most messages.
-const WORD: usize = size_of::<u64>();
+pub const WORD: usize = size_of::<u64>();
 /// Unit of slots and of the arena.
 pub const LINE: usize = 64;
 /// Control words in front of the slots.
@@ -102,66 +103,6 @@ impl Shape {
     /// The part of the arena that is used at first: that of the shortest one.
     pub fn first_reach(self) -> usize {
         self.arena().stride() * Shape::MIN_CELLS as usize
-    }
-}
-
-/// The header word of a slot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Head(u64);
-
-impl Head {
-    const LEN_AT: u32 = 32;
-    const LEN_MASK: u64 = 0xff_ffff;
-    const ID_AT: u32 = 56;
-    const ID_MASK: u64 = 0x7f;
-    const IN_ARENA: u64 = 1 << 63;
-
-    #[inline]
-    fn new(number: u64, id: u8, len: usize, in_arena: bool) -> Head {
-        debug_assert!(len as u64 <= Head::LEN_MASK && u64::from(id) <= Head::ID_MASK);
-        let arena = if in_arena { Head::IN_ARENA } else { 0 };
-        Head(
-            u64::from(number as u32)
-                | (len as u64) << Head::LEN_AT
-                | u64::from(id) << Head::ID_AT
-                | arena,
-        )
-    }
-
-    /// Whether the slot holds message `number`.
-    #[inline]
-    fn is(self, number: u64) -> bool {
-        self.0 as u32 == number as u32
-    }
-
-    #[inline]
-    fn len(self) -> usize {
-        (self.0 >> Head::LEN_AT & Head::LEN_MASK) as usize
-    }
-
-    #[inline]
-    fn id(self) -> u8 {
-        (self.0 >> Head::ID_AT & Head::ID_MASK) as u8
-    }
-
-    #[inline]
-    fn in_arena(self) -> bool {
-        self.0 & Head::IN_ARENA != 0
-    }
-
-    /// The length of a message that stands in its slot, beyond its first word. Of one that is shorter, and of one in
-    /// the arena, this is more than any slot holds.
-    #[inline]
-    fn rest_in_slot(self) -> u32 {
-        const ARENA: u32 = (Head::IN_ARENA >> Head::LEN_AT) as u32;
-        let len = (self.0 >> Head::LEN_AT) as u32 & (ARENA | Head::LEN_MASK as u32);
-        len.wrapping_sub(WORD as u32)
-    }
-
-    /// The id, where `rest_in_slot` fits a slot.
-    #[inline]
-    fn id_in_slot(self) -> u8 {
-        (self.0 >> Head::ID_AT) as u8
     }
 }
 
@@ -285,6 +226,10 @@ pub struct Sender {
     arena_used: Cell<u64>,
     arena_limit: Cell<u64>,
     growth: Growth,
+    /// There was no room since the limit last moved: the receiver lags.
+    lagged: Cell<bool>,
+    /// Messages in the arena have room behind them: the receiver waits for each.
+    apart: Cell<bool>,
     /// Bytes of the arena that the receiver keeps, as far as we know.
     kept: Cell<KeptRange>,
     /// The receiver's barrier does not reach this process: each message needs a fence.
@@ -316,6 +261,8 @@ impl Sender {
             arena_used: Cell::new(0),
             arena_limit: Cell::new(lane.arena.len() as u64),
             growth: Growth::none(shape),
+            lagged: Cell::new(false),
+            apart: Cell::new(true),
             kept: Cell::new(KeptRange::NONE),
             always_fences,
             fences: Cell::new(always_fences),
@@ -383,7 +330,12 @@ impl Sender {
             return false;
         }
         self.set_limit(done + u64::from(self.lane.shape.slots) + 1);
-        self.next.get() != self.limit.get()
+        let found = self.next.get() != self.limit.get();
+        let lagged = self.lagged.replace(!found);
+        if found {
+            self.apart.set(!lagged);
+        }
+        found
     }
 
     /// The place for a message of any size in the arena, and the bytes that are skipped before it.
@@ -422,6 +374,7 @@ impl Sender {
     #[cold]
     fn extend_arena(&self) -> Option<(usize, usize)> {
         let used = self.arena_used.get();
+        self.lagged.set(true);
         if self.stopped.get() || !self.growth.lagged(self.lane.shape, used) {
             return None;
         }
@@ -458,7 +411,7 @@ impl Sender {
         debug_assert!(len <= self.lane.shape.inline_max());
         let slot = self.slot.get();
         fill(slot.wrapping_add(HEADER));
-        self.publish(slot, Head::new(self.next.get(), id, len, false));
+        self.publish(slot, Head::new(self.next.get(), id, len));
     }
 
     /// Sends a message that `pack` writes to a buffer of `segment` bytes; it returns the length. A message that fits
@@ -480,15 +433,16 @@ impl Sender {
             // SAFETY: `len` bytes at the place were just packed; the slot has room for them; arena
             // and slots do not overlap.
             unsafe { copy(place, slot.wrapping_add(HEADER), len) };
-            self.publish(slot, Head::new(number, id, len, false));
+            self.publish(slot, Head::new(number, id, len));
         } else {
-            let used = self.lane.arena.used(at, len);
+            let apart = self.apart.get();
+            let used = self.lane.arena.used(at, len, apart);
             let begins_lap = at < self.arena_at.replace(at + used);
             self.arena_used
                 .set(self.arena_used.get() + (skip + used) as u64);
             // Relaxed: published with the header.
             self.lane.arena_at(slot).store(at as u64, Ordering::Relaxed);
-            self.publish(slot, Head::new(number, id, len, true));
+            self.publish(slot, Head::new(number, id, len).elsewhere(apart));
             // What is written next begins there, mostly.
             for line in 0..len.div_ceil(LINE).min(OWNED) {
                 prefetch_to_write(place.wrapping_add(used + line * LINE));
@@ -612,6 +566,12 @@ const AHEAD: usize = 4;
 /// things: a processor's queue of stores is too short for those of two messages and what is done between them.
 const OWNED: usize = 16;
 
+/// A longer message is a piece of one that is copied as it comes; whether the bytes of a shorter one are read is its handler's matter.
+const PIECE: usize = 8 << 10;
+
+/// Most lines of a piece that its receiver prefetches: the processor's own prefetcher brings those behind them.
+const NEAR: usize = 8;
+
 /// Has a line brought near that will be written; a hint.
 #[inline(always)]
 fn prefetch_to_write(at: *const u8) {
@@ -717,7 +677,11 @@ impl Receiver {
                     max = count + 1;
                 }
             } else {
-                if !each(self.elsewhere(head, data)) {
+                let message = self.elsewhere(head, data);
+                if head.len() > PIECE {
+                    self.prefetch_piece();
+                }
+                if !each(message) {
                     max = count + 1;
                 }
                 if self.arena_done.get() - self.arena_told.get() > self.arena_slack.get() {
@@ -730,6 +694,17 @@ impl Receiver {
             count += 1;
             if count == max {
                 return count;
+            }
+        }
+    }
+
+    /// While a piece is copied, the first lines of the next one are prefetched, if it has come. Mostly it stands behind.
+    #[inline]
+    fn prefetch_piece(&self) {
+        if self.is_ready() {
+            let at = self.lane.bytes.wrapping_add(self.arena_at.get());
+            for line in 0..NEAR {
+                prefetch(at.wrapping_add(line * LINE));
             }
         }
     }
@@ -755,7 +730,7 @@ impl Receiver {
         if !arena.holds_below(self.reach.get(), at, len) && !self.extend_to(at, len) {
             return Polled::Bad;
         }
-        let used = arena.used(at, len);
+        let used = arena.used(at, len, head.is_apart());
         let skip = arena.skipped(self.arena_at.get(), at);
         self.arena_at.set(at + used);
         self.arena_done

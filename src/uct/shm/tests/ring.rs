@@ -229,6 +229,33 @@ fn more_of_an_arena_is_used_while_its_receiver_lags() {
 }
 
 #[test]
+fn messages_stand_apart_unless_the_receiver_lags() {
+    let memory = Memory::new(LONG);
+    let (sender, receiver) = memory.ends(LONG, 0.25);
+    // How far one message mostly stands behind the other, of so many that are received one by one.
+    let step = |count: usize| {
+        let mut places = Vec::new();
+        for _ in 0..count {
+            assert_eq!(send(&sender, 1, 200, true), Ok(()));
+            receiver.poll(1, |polled| {
+                places.push(good(polled).data.addr());
+                true
+            });
+        }
+        let mut steps: Vec<_> = places.windows(2).map(|p| p[1].wrapping_sub(p[0])).collect();
+        steps.sort_unstable();
+        steps[steps.len() / 2]
+    };
+    assert_eq!(step(200), 512);
+    for _ in 0..4 {
+        while send(&sender, 1, 200, true).is_ok() {}
+        receive_all(&receiver);
+    }
+    assert_eq!(step(6), 256);
+    assert_eq!(step(400), 512);
+}
+
+#[test]
 fn laps_of_an_arena_get_as_long_as_suits_the_receiver() {
     let memory = Memory::new(LONG);
     let (sender, receiver) = memory.ends(LONG, 0.25);
