@@ -39,7 +39,7 @@ ucs_status_t ucp_ep_rkey_unpack(ucp_ep_h ep, const void *rkey_buffer, ucp_rkey_h
 
 static ucs_status_t locate(ucp_rkey_h rkey, uint64_t remote_addr)
 {
-    void *at;
+    void *at = NULL;
     ucs_status_t status = ucp_rkey_ptr(rkey, remote_addr, &at);
 
     mapped.is_known = status == UCS_OK;

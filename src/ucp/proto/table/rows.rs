@@ -236,9 +236,13 @@ fn message_rows(
     ];
     let copier = ep.worker().context().device_memory.copier(memory);
     if copier.is_some() {
-        let of_devices = [t.rndv_device, t.rndv_staged, t.rndv_scattered];
-        lengths.extend(of_devices);
-        lengths.extend([staging::SHORTEST, after(staging::LONGEST)]);
+        lengths.extend([
+            t.rndv_device,
+            t.rndv_staged,
+            t.rndv_scattered,
+            staging::SHORTEST,
+            after(staging::LONGEST),
+        ]);
     }
     lengths.retain(|length| *length < usize::MAX - 1);
     lengths.sort_unstable();
