@@ -19,7 +19,7 @@ typedef struct {
 static const failing_t functions[] = {
     {"cuMemAlloc_v2", SENDER, 1},     {"cuIpcGetMemHandle", SENDER, 1}, {"cuIpcOpenMemHandle_v2", RECEIVER, 1},
     {"cuMemcpyAsync", SENDER, 1},     {"cuMemcpyAsync", RECEIVER, 0},   {"cuEventCreate", SENDER, 1},
-    {"cuEventCreate", RECEIVER, 0},   {"cuEventRecord", SENDER, 1},     {"cuEventRecord", RECEIVER, 0},
+    {"cuEventCreate", RECEIVER, 1},   {"cuEventRecord", SENDER, 1},     {"cuEventRecord", RECEIVER, 1},
     {"cuEventQuery", SENDER, 0},      {"cuEventQuery", RECEIVER, 0},    {"cuMemFree_v2", SENDER, 1},
     {"cuIpcCloseMemHandle", RECEIVER, 1}};
 static const int calls[] = {1, 2, 3, 5, 8};

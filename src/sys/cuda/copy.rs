@@ -162,18 +162,17 @@ impl Streams {
     ) -> Result<Copying, DriverError> {
         self.on_queue(context, way, |queue| {
             let copying = Copying {
-                event: queue.event()?.0,
+                event: queue.event().ok(),
                 queue: Arc::clone(queue),
-                ended: Cell::new(None),
+                ended: Cell::new(Some(Ok(()))),
             };
             queue.post(to, from, length)?;
-            // An event and a stream of the current context.
-            let recorded = call!(unsafe self.driver, cuEventRecord(copying.event, queue.stream.0));
-            if recorded.is_err() {
-                // The copy is under way, and no event tells of its end. As above.
-                let _ = call!(unsafe self.driver, cuStreamSynchronize(queue.stream.0));
+            match copying.record() {
+                true => copying.ended.set(None),
+                // It is under way, and no event tells of its end. As above.
+                false => call!(unsafe self.driver, cuStreamSynchronize(queue.stream.0))?,
             }
-            recorded.map(|()| copying)
+            Ok(copying)
         })
     }
 
@@ -298,19 +297,38 @@ impl Drop for Streams {
 /// A copy that was started; dropping it waits for its end.
 pub struct Copying {
     queue: Arc<Queue>,
-    event: CUevent,
+    /// Behind the copy; `None` where the driver made none.
+    event: Option<Event>,
     /// How it ended; `None` as long as that is not known.
     ended: Cell<Option<Result<(), DriverError>>>,
 }
 
 impl Copying {
+    /// Puts the event behind the copy, while the context is current. Returns false where the driver has refused.
+    fn record(&self) -> bool {
+        self.event.as_ref().is_some_and(|event| {
+            // An event and a stream of the current context.
+            let recorded =
+                call!(unsafe self.queue.driver, cuEventRecord(event.0, self.queue.stream.0));
+            recorded.is_ok()
+        })
+    }
+
+    /// The event, as long as the end is not known.
+    fn unended(&self) -> Result<Option<CUevent>, DriverError> {
+        match (self.ended.get(), &self.event) {
+            (Some(ended), _) => ended.map(|()| None),
+            (None, event) => Ok(event.as_ref().map(|event| event.0)),
+        }
+    }
+
     /// Whether it is done.
     pub fn is_done(&self) -> Result<bool, DriverError> {
-        if let Some(ended) = self.ended.get() {
-            return ended.map(|()| true);
-        }
+        let Some(event) = self.unended()? else {
+            return Ok(true);
+        };
         // SAFETY: the event lives as long as this.
-        let code = unsafe { (self.queue.driver.table.cuEventQuery)(self.event) };
+        let code = unsafe { (self.queue.driver.table.cuEventQuery)(event) };
         // The usual answer is none that words are looked up for.
         if code == CUDA_ERROR_NOT_READY {
             return Ok(false);
@@ -341,11 +359,11 @@ impl Copying {
 
     /// Ends when it has ended.
     pub fn wait(&self) -> Result<(), DriverError> {
-        if let Some(ended) = self.ended.get() {
-            return ended;
-        }
+        let Some(event) = self.unended()? else {
+            return Ok(());
+        };
         // The event lives as long as this.
-        let ended = call!(unsafe self.queue.driver, cuEventSynchronize(self.event));
+        let ended = call!(unsafe self.queue.driver, cuEventSynchronize(event));
         if ended.is_err() {
             self.queue.wait();
         }
@@ -364,11 +382,15 @@ unsafe extern "C" fn signal(_stream: CUstream, _result: CUresult, done: *mut c_v
 impl Drop for Copying {
     /// Waits until the memory is free again.
     fn drop(&mut self) {
+        let waited = self.wait();
+        let Some(event) = self.event.take() else {
+            return;
+        };
         // What failed has ended as well, and so perhaps has its context.
-        if self.wait().is_ok() {
-            self.queue.free.lock().push(Event(self.event));
+        if waited.is_ok() {
+            self.queue.free.lock().push(event);
         } else {
-            let _ = call!(unsafe self.queue.driver, cuEventDestroy_v2(self.event));
+            let _ = call!(unsafe self.queue.driver, cuEventDestroy_v2(event.0));
         }
     }
 }
