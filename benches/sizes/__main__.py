@@ -7,7 +7,7 @@ A series is a test of ucx_perftest over one choice of transports; one run of the
 it. Sides take turns and their order flips, as in benches/side_by_side, whose machinery this uses; a gain is the median of the
 ratios of neighbouring runs, above 1 this library is better: of the median latency, of the message rate, of a get's average.
 Where an operation is one copy, the tool runs a third time, with a library that does nothing but this copy: a size below 1.00 where
-that is no faster than this library is at its limit.
+that is no faster than either side is at its limit; such a series makes three runs in a repetition.
 Writes benches/sizes/record.jsonl and the section "Every size" of docs/results/PERFORMANCE.md; prints at the end what is below 1.00
 and not at its limit.
 
@@ -46,6 +46,7 @@ LINE = re.compile(r"^\w+,(\d+), *\d+,([\d.]+),[\d.]+,([\d.]+),[\d.]+,[\d.]+,[\d.
 STEP_US = 0.005
 # What counts as equally fast, where a side is compared with the copy alone.
 EQUAL = 0.97
+MARKS = {"ahead": "", "below": "**", "limit": "*"}
 
 
 def title(series):
@@ -91,11 +92,11 @@ def run(series, perftest, preloads, side):
     return [found.get(size) for size in SIZES], finished
 
 
-def measure(series, perftest, preloads, reps):
+def measure(series, perftest, preloads, reps, runs=1):
     machine = perftest.machine
     sides = (*SIDES, "limit") if series.copies else SIDES
     figures, states = {side: [] for side in sides}, []
-    for rep in range(reps):
+    for rep in range(reps * runs):
         states.append(machine.line_ns())
         ended = True
         for side in sides if rep % 2 == 0 else sides[::-1]:
@@ -137,13 +138,13 @@ class Cell:
                 self.of_limit = round(statistics.median(limits), 2)
 
     @property
-    def is_at_limit(self):
-        """The copy alone is no faster than either side: a side that were would show that it is not the limit."""
-        return self.of_limit is not None and min(self.of_limit, self.gain / self.of_limit) >= EQUAL
-
-    @property
-    def is_below(self):
-        return self.gain is not None and self.gain < 1 and not self.is_at_limit
+    def verdict(self):
+        """Of a cell that was measured: "ahead", "below", or "limit" where the copy alone is no faster than either side; a side that
+        were would show that it is not the limit."""
+        if self.gain >= 1:
+            return "ahead"
+        is_limit = self.of_limit is not None and min(self.of_limit, self.gain / self.of_limit) >= EQUAL
+        return "limit" if is_limit else "below"
 
     @property
     def is_otherwise(self):
@@ -151,8 +152,10 @@ class Cell:
         return self.other is not None and (self.other < 1) != (self.gain < 1)
 
     def text(self):
-        mark = "**" if self.is_below else "*" if self.gain is not None and self.gain < 1 else ""
-        return "-" if self.gain is None else f"{mark}{self.gain:.2f}{mark}"
+        if self.gain is None:
+            return "-"
+        mark = MARKS[self.verdict]
+        return f"{mark}{self.gain:.2f}{mark}"
 
     def otherwise(self):
         return f"{self.series.name} {short(self.size)} ({self.other:.2f})"
@@ -164,11 +167,11 @@ def cells_of(series, record):
 
 
 def summary(cells):
-    gains = [cell.gain for cell in cells if cell.gain is not None]
-    if not gains:
+    measured = [cell for cell in cells if cell.gain is not None]
+    if not measured:
         return "Nothing ran on both sides."
-    below = sum(cell.is_below for cell in cells)
-    at_limit = sum(gain < 1 for gain in gains) - below
+    gains = [cell.gain for cell in measured]
+    below, at_limit = (sum(cell.verdict == kind for cell in measured) for kind in ("below", "limit"))
     return (f"{len(gains)} cells measured, {below} below 1.00{f' and {at_limit} at their limit' if at_limit else ''}; "
             f"median {statistics.median(gains):.2f}, least {min(gains):.2f}.")
 
@@ -244,13 +247,13 @@ def main():
         seconds = options.reps * sum(series.seconds(options.scale) for series in todo)
         print(f"{len(todo)} series, about {seconds / 60:.1f} minutes", flush=True)
         for series in todo:
-            record.add(measure(series, perftest, preloads, options.reps))
+            record.add(measure(series, perftest, preloads, options.reps, series.runs))
             print(f"{title(series)}: {summary(cells_of(series, record))}", flush=True)
             write(record)
     write(record)
     cells = [cell for series in chosen for cell in cells_of(series, record)]
     for cell in cells:
-        if cell.is_below:
+        if cell.gain is not None and cell.verdict == "below":
             print(f"below: {title(cell.series)} {short(cell.size)} {cell.gain:.2f} {cell.state}")
     print(summary(cells))
     return 0 if chosen else 1

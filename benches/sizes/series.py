@@ -4,6 +4,10 @@ from dataclasses import dataclass, field
 SIZES = tuple(1 << bits for bits in range(23))
 # Seconds of one size, with scale 1; as many messages as fit by the costs below, the same on both sides.
 SIZE_S = 0.012
+# Of a rate over tcp: its last message may wait a millisecond for an acknowledgement.
+TCP_RATE_S = 0.05
+# Runs in one repetition of what is one copy: a few nanoseconds, which depend on where a process has its memory.
+COPY_RUNS = 3
 LEAST = 10
 # Bytes by which buffers of shared memory have grown to their full length; a rate is told of messages behind those.
 GROWN = 8 << 20
@@ -37,10 +41,18 @@ class Series:
         """As perftest.py names them."""
         return "lat" if self.test.endswith("_lat") else "avg" if self.test in ("get", "ucp_get") else "mr"
 
+    @property
+    def runs(self):
+        return COPY_RUNS if self.copies else 1
+
+    @property
+    def size_s(self):
+        return TCP_RATE_S if self.costs == "tcp" and self.metric == "mr" else SIZE_S
+
     def iterations(self, size, scale):
         latency, rate, speed, _ = COSTS[self.costs]
         each_us = (rate if self.metric == "mr" else latency) + size / speed
-        return max(LEAST, int(scale * SIZE_S * 1e6 / each_us))
+        return max(LEAST, int(scale * self.size_s * 1e6 / each_us))
 
     def warm_up(self, size, count):
         """How many messages precede those that count, `count` at most."""
@@ -58,8 +70,10 @@ class Series:
         return f"{self.test} {self.words} -t {self.test}\n", "".join(lines)
 
     def seconds(self, scale):
-        """About what a pair of runs takes. Upstream's library is slow to end a test that receives in place."""
-        return 2 * 1.1 * len(self.sizes) * SIZE_S * scale + COSTS[self.costs][-1] + (4 if self.two and "recv_data" in self.words else 0)
+        """About what a repetition takes. Upstream's library is slow to end a test that receives in place."""
+        ends = 4 if self.two and "recv_data" in self.words else 0
+        pair = 2 * 1.1 * len(self.sizes) * self.size_s * scale + COSTS[self.costs][-1] + ends
+        return self.runs * pair * (1.5 if self.copies else 1)
 
 
 def ucp_tests(tls):
