@@ -115,7 +115,7 @@ def all_series():
                 # A short message has a header of eight bytes, which count; others need none.
                 words, sizes = (words, SIZES[3:14]) if layout == "short" else (f"{words} -H 0", SIZES[:18])
             kind = transport if transport in ("tcp", "self") else "shared"
-            copies = transport == "self" or transport in ("posix", "sysv") and not test.startswith("am_")
+            copies = transport == "self" or transport in ("posix", "sysv", "cma") and not test.startswith("am_")
             yield Series(f"UCT, {transport}", f"{test} {layout}", test, words, kind, sizes=sizes, copies=copies)
 
 
