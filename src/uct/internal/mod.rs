@@ -218,8 +218,8 @@ pub struct Internal {
     pub polls: bool,
     /// Receive pause: a handler asks the interface to keep further messages until the next progress.
     pub recv_paused: Cell<bool>,
-    /// A handler expects another message of the same sender soon, and nothing is sent to it before.
-    pub more_expected: Cell<bool>,
+    /// A handler expects another message of the same sender soon, of about this length, and nothing is sent to it before.
+    pub more_expected: Cell<Option<usize>>,
     /// Cork: a caller posts several messages, which may be sent together; cleared before the last.
     pub corked: Cell<bool>,
 }
@@ -242,7 +242,7 @@ impl Internal {
             on_upstream: Cell::new(None),
             polls: I::POLLS,
             recv_paused: Cell::new(false),
-            more_expected: Cell::new(false),
+            more_expected: Cell::new(None),
             corked: Cell::new(false),
         }
     }

@@ -29,6 +29,9 @@ const _: () = assert!(MIN_ROOM >= MAX_RECORD);
 const MAX_ROUNDS: usize = 4;
 /// Bytes of a receive while directly placed bytes may follow, so that few of them are copied.
 const GLANCE: usize = 2 << 10;
+/// Bytes of a packet that the kernel takes for a full segment (TCP_MSS_DEFAULT, less the headers): reading two shorter ones
+/// has it send an acknowledgement.
+const FULL_SEGMENT: usize = 496;
 /// Bytes of a put received while their range is held at a time.
 const PUT_STEP: u64 = 256 << 10;
 
@@ -439,7 +442,8 @@ fn handle_frames(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u32, S
             conn.rx.acks_soon.set(true);
             // SAFETY: `len` bytes of the receive buffer, which this function holds alone.
             unsafe { face.base.am.invoke(id, body, len, 0) };
-            if !face.base.internal.more_expected.take() {
+            let expected = face.base.internal.more_expected.take();
+            if expected.is_none_or(|length| length >= FULL_SEGMENT) {
                 conn.rx.acks_soon.set(false);
             }
             continue;

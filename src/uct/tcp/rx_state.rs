@@ -65,7 +65,7 @@ pub struct RxState {
     /// In the interface's list of sockets that are read without asking epoll; reads in a row without data.
     pub hot: Cell<bool>,
     pub misses: Cell<u32>,
-    /// Another message is expected soon, and nothing was sent since the last one: the kernel acknowledges that while this side waits.
+    /// Another short message is expected soon, and nothing was sent since the last one: the kernel acknowledges that while this side waits.
     /// Else it would within the read of the next one, whose reader would wait for it.
     pub acks_soon: Cell<bool>,
     /// In the interface's list of those with complete frames that a handler left for the next progress.

@@ -657,9 +657,9 @@ pub fn on_send_ack(worker: &Core, ack: &AckHdr) {
         let is_over = match send.stage {
             Stage::Rndv(_) => advance(send, SenderEvent::Acknowledged),
             Stage::AwaitAck => {
-                // A receiver that answers sends that as well.
+                // A receiver that answers sends that as well, often as much as it got.
                 if let Some(iface) = send.ep.carrier() {
-                    iface.internal.more_expected.set(true);
+                    iface.internal.more_expected.set(Some(send.data.len()));
                 }
                 true
             }
