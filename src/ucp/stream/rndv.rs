@@ -16,20 +16,18 @@ use crate::ucp::proto::rndv::mapped::{self, Copied};
 use crate::ucp::proto::rndv::receiver;
 use crate::ucp::rts::Rts;
 use crate::ucp::unexpected;
-use crate::ucp::worker_core::Core;
-use crate::ucs::callbackq::Repeat;
+use crate::ucp::worker_core::{Core, RepeatedCall};
 use crate::ucs::deque::pop_front_if;
 use crate::ucs::{Result, Status};
 use crate::{ucs_debug, ucs_diag};
-use core::cell::{Cell, RefCell};
+use core::cell::RefCell;
 use core::ffi::c_uint;
 
 /// The ids of endpoints whose remote chunks the next progress copies.
 #[derive(Default)]
 pub struct ToFetch {
     eps: RefCell<Vec<u64>>,
-    /// Whether the progress callback is registered.
-    scheduled: Cell<bool>,
+    calls: RepeatedCall,
 }
 
 impl ToFetch {
@@ -46,16 +44,24 @@ fn fetch_later(ep: &Ep) {
     if eps.last() != Some(&id) {
         eps.push(id);
     }
-    if !to_fetch.scheduled.get() {
-        let scheduled = worker.call_in_progress(fetch_in_progress, Repeat::Once);
-        to_fetch.scheduled.set(scheduled.is_ok());
+    to_fetch.calls.start(worker, fetch_in_progress);
+}
+
+/// Receives have taken all remote chunks of an endpoint. A call that is scheduled for them would copy what comes in the same
+/// progress, for which a receive may be posted before the next one.
+fn fetch_no_more(ep: &Ep) {
+    let to_fetch = &ep.worker().stream().to_fetch;
+    let mut eps = to_fetch.eps.borrow_mut();
+    eps.pop_if(|id| *id == ep.id.get());
+    if eps.is_empty() {
+        to_fetch.calls.stop(ep.worker());
     }
 }
 
 /// Progress callback: copies remote chunks that no receive has taken.
 extern "C" fn fetch_in_progress(worker: &Core) -> c_uint {
     let to_fetch = &worker.stream().to_fetch;
-    to_fetch.scheduled.set(false);
+    to_fetch.calls.stop(worker);
     let eps = to_fetch.eps.take();
     for id in &eps {
         let Some(ep) = worker.ep(*id) else {
@@ -154,6 +160,10 @@ pub fn copy_first(ep: &Ep, op: &mut StreamRecvOp, count: usize) -> usize {
         inbox.chunks.borrow_mut().push_front(chunk);
     } else {
         inbox.remote.set(inbox.remote.get() - 1);
+        // The call also ends the endpoint of a stream that is broken.
+        if inbox.remote.get() == 0 && !inbox.broken.get() {
+            fetch_no_more(ep);
+        }
         receiver::send_ack(ep.worker(), message.sender, Ok(()));
     }
     n
