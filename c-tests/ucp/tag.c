@@ -551,9 +551,11 @@ static void datatypes(void)
     for (i = 0; i < SIZES; ++i) {
         for (way = 0; way < 6; ++way) {
             size_t n = sizes[i], k;
-            ucp_dt_iov_t send_iov[4] = {{out, n / 3}, {out + n / 3, 0}, {out + n / 3, 1 * (n > 2)},
-                                        {out + n / 3 + (n > 2), n - n / 3 - (n > 2)}};
-            ucp_dt_iov_t recv_iov[3] = {{in, n / 7}, {in + n / 7, n / 2 - n / 7}, {in + n / 2, n - n / 2}};
+            size_t gap = (i % 3) * 20;
+            char *out2 = out + n / 3 + gap, *in2 = in + n / 7 + gap;
+            ucp_dt_iov_t send_iov[4] = {{out, n / 3}, {out2, 0}, {out2, 1 * (n > 2)},
+                                        {out2 + (n > 2), n - n / 3 - (n > 2)}};
+            ucp_dt_iov_t recv_iov[3] = {{in, n / 7}, {in2, n / 2 - n / 7}, {in + n / 2 + gap, n - n / 2}};
             ucp_request_param_t sp = {.op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE};
             ucp_request_param_t rp = sp;
             int sg = way == 0 || way == 1, rg = way == 0 || way == 2;
@@ -569,6 +571,9 @@ static void datatypes(void)
                 }
             } else {
                 fill(out, n, i);
+            }
+            if (way == 3 || way == 5) {
+                memmove(out2, out + n / 3, n - n / 3);
             }
             sp.datatype = sg ? every_second : (way == 3 || way == 5) ? UCP_DATATYPE_IOV : ucp_dt_make_contig(1);
             rp.datatype = rg ? every_second : (way == 4 || way == 5) ? UCP_DATATYPE_IOV : ucp_dt_make_contig(1);
@@ -586,6 +591,9 @@ static void datatypes(void)
             }
             CHECK_OK(wait_for(r));
             CHECK_OK(wait_for(s));
+            if (way == 4 || way == 5) {
+                memmove(in + n / 7, in2, n - n / 7);
+            }
             if (rg) {
                 for (k = 0; k < n; ++k) {
                     CHECK_EQ((unsigned char)in[2 * k], pattern(k, i));

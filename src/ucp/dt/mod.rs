@@ -196,12 +196,29 @@ impl Data {
         self.len() == 0
     }
 
-    /// The address of a contiguous buffer.
+    /// The address of a contiguous buffer; a list may be one too.
     pub fn contiguous(&self) -> Option<*mut u8> {
         match self {
             Data::Contig { ptr, .. } => Some(*ptr),
-            _ => None,
+            Data::Iov { len, .. } => {
+                let (at, length) = self.extents().next()?;
+                (length == *len).then_some(at)
+            }
+            Data::Opaque { .. } => None,
         }
+    }
+
+    /// The memory of a list: entries that follow each other there are one extent, and empty ones none.
+    pub fn extents(&self) -> impl Iterator<Item = (*mut u8, usize)> {
+        let filled = self.list().iter().filter(|e| e.length > 0);
+        let mut blocks = filled.map(|e| (e.buffer.cast::<u8>(), e.length)).peekable();
+        core::iter::from_fn(move || {
+            let (at, mut length) = blocks.next()?;
+            while let Some((_, more)) = blocks.next_if(|b| b.0 == at.wrapping_add(length)) {
+                length += more;
+            }
+            Some((at, length))
+        })
     }
 
     /// The number of entries of a buffer that processors access without functions of a datatype; a contiguous one has one.
@@ -213,7 +230,7 @@ impl Data {
         }
     }
 
-    /// The bytes of a contiguous buffer.
+    /// The bytes of a contiguous buffer without a list.
     #[inline]
     pub fn payload(&self) -> Option<Payload<'_>> {
         match self {
@@ -223,7 +240,7 @@ impl Data {
         }
     }
 
-    /// The memory of a contiguous buffer of a receive.
+    /// The memory of a contiguous buffer of a receive, without a list.
     pub fn room(&self) -> Option<Room<'_>> {
         match self {
             // SAFETY: as in `payload`.
@@ -569,6 +586,35 @@ mod tests {
         let over = d.unpack_bytes(6, b"1234");
         assert_eq!(over, Err(Status::MESSAGE_TRUNCATED));
         assert_eq!((&a, &c), (b"a12", b"34fgh"));
+    }
+
+    #[test]
+    fn entries_that_follow_each_other_are_one_extent() {
+        let bytes = [0u8; 16];
+        let base = bytes.as_ptr().cast_mut();
+        let of = |entries: &[(usize, usize)]| {
+            let list: Vec<_> = entries
+                .iter()
+                .map(|&(at, length)| ucp_dt_iov_t {
+                    buffer: base.wrapping_add(at).cast(),
+                    length,
+                })
+                .collect();
+            let data = of_list(&list);
+            let offset = |at: *mut u8| at.addr() - base.addr();
+            let extents: Vec<_> = data.extents().map(|(at, n)| (offset(at), n)).collect();
+            (extents, data.contiguous().map(offset))
+        };
+        assert_eq!(of(&[]), (vec![], None));
+        assert_eq!(of(&[(3, 0)]), (vec![], None));
+        assert_eq!(of(&[(3, 2)]), (vec![(3, 2)], Some(3)));
+        let joined = [(9, 0), (1, 2), (3, 4), (0, 0), (7, 1)];
+        assert_eq!(of(&joined), (vec![(1, 7)], Some(1)));
+        let apart = [(0, 2), (3, 2), (5, 1), (9, 0), (6, 1)];
+        assert_eq!(of(&apart), (vec![(0, 2), (3, 4)], None));
+        // Neither order nor overlap makes one of two.
+        assert_eq!(of(&[(4, 2), (2, 2)]), (vec![(4, 2), (2, 2)], None));
+        assert_eq!(of(&[(0, 3), (2, 3)]), (vec![(0, 3), (2, 3)], None));
     }
 
     #[test]
