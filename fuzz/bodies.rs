@@ -7,7 +7,7 @@ use ferrucx::ucp::ep::Ep;
 use ferrucx::ucp::upstream::on_event;
 use ferrucx::uct::internal::{UpstreamEvent, UpstreamMessage};
 use ferrucx::uct::{auth, cm, cma, ib, shm, tcp};
-use ferrucx::wire::blob::{HEAD, seal};
+use ferrucx::wire::blob::{HEAD, seal, split_first};
 use ferrucx::wire::envelope::{self, EnvelopeKind, Look, Private};
 use ferrucx::wire::greeting::ShortGreeting;
 use ferrucx::wire::header::*;
@@ -195,6 +195,14 @@ fn headers(data: &[u8]) {
     one::<FirstHdr>(data);
     one::<MiddleHdr>(data);
     one::<RtsHdr>(data);
+    one::<Extent>(data);
+    if let Some((total, list)) = data.split_first_chunk()
+        && let Some(extents) = take_extents(list, u64::from_le_bytes(*total))
+    {
+        let sum = extents.iter().map(|extent| extent.length).sum();
+        assert_eq!(u64::from_le_bytes(*total), sum);
+        assert_eq!(list.len(), extents.len() * Extent::LEN);
+    }
     one::<RtrHdr>(data);
     one::<DataHdr>(data);
     one::<AckHdr>(data);
@@ -250,6 +258,8 @@ fn rkey(data: &[u8]) {
         EnvelopeKind::Handle,
         &envelope::wrap_handle(data.len(), |out| out.extend_from_slice(data)),
     );
+    let (first, rest) = split_first(data);
+    assert_eq!([first, rest].concat(), data);
     if let Ok((key, keys)) = Rkey::unpack(&sealed(data)) {
         assert_eq!(Rkey::unpack(&key.pack(keys)), Ok((key, keys)));
     }

@@ -11,15 +11,17 @@ use super::proto::{control, send};
 use super::worker_core::Core;
 use super::{am, rma, stream, tag, unexpected, upstream, wireup};
 use crate::c::*;
-use crate::ucp::rts::Rts;
+use crate::ucp::rts::{List, Rts};
 use crate::ucs::{Result, Status};
 use crate::uct::base::copy::Payload;
 use crate::uct::internal::{EpochGuard, IfaceBase, Keep, Placing, ShortHandler, UpstreamEvent};
+use crate::wire::blob;
 use crate::wire::header::*;
 use crate::wire::id::{EpName, RequestId};
 use crate::{ucs_debug, ucs_error};
 use core::ffi::c_void;
 use core::ptr::NonNull;
+use std::rc::Rc;
 
 type MessageHandler = fn(&Core, &[u8]) -> Option<()>;
 
@@ -505,11 +507,21 @@ fn on_rts(worker: &Core, message: &[u8]) -> Option<()> {
     let (h, rest) = RtsHdr::split(message)?;
     let (key, rest) = rest.split_at_checked(h.key.into())?;
     let (epoch_key, rest) = rest.split_at_checked(h.epoch_key.into())?;
+    let (key, extents) = blob::split_first(key);
+    let region = mapped::learn_key(worker, h.sender.ep, key);
+    let (region, list) = match extents {
+        [] => (region, None),
+        bytes => {
+            let extents = take_extents(bytes, h.total)?;
+            (0, (region != 0).then(|| Rc::new(List { region, extents })))
+        }
+    };
     let what = Rts {
         sender: h.sender,
         total: usize::try_from(h.total).ok()?,
         address: h.address,
-        region: mapped::learn_key(worker, h.sender.ep, key),
+        region,
+        list,
         guard: (h.epoch_at != 0).then_some(EpochGuard {
             at: h.epoch_at,
             value: h.epoch,

@@ -2,10 +2,12 @@
 #![forbid(unsafe_code)]
 
 use crate::uct::internal::EpochGuard;
+use crate::wire::header::Extents;
 use crate::wire::id::RequestName;
+use std::rc::Rc;
 
 /// An RTS: the sender of a message, and the address of its data.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Rts {
     pub sender: RequestName,
     pub total: usize,
@@ -13,10 +15,20 @@ pub struct Rts {
     pub address: u64,
     /// The sender's region of the data, if it can be mapped here; 0 for none.
     pub region: u64,
+    /// Where the data are, if they are a list that can be mapped here.
+    pub list: Option<Rc<List>>,
     /// The revocation epoch of which the address is valid; none when the sender never revokes it.
     pub guard: Option<EpochGuard>,
     /// The peer's region of the epoch word, if it can be mapped here.
     pub epoch_region: u64,
+}
+
+/// Extents of the sender's memory, which make up a message.
+#[derive(Debug)]
+pub struct List {
+    /// The sender's region that has them.
+    pub region: u64,
+    pub extents: Extents,
 }
 
 /// A message of a worker to itself: the data are in the buffer of the send.
@@ -34,6 +46,7 @@ impl OwnSend {
             total: self.total,
             address: 0,
             region: 0,
+            list: None,
             guard: None,
             epoch_region: 0,
         }

@@ -112,6 +112,14 @@ pub fn claimed_len(head: &[u8; HEAD]) -> Result<usize, BlobError> {
     Ok(len.into())
 }
 
+/// A blob with its head in front, as its head says, and what follows it: nothing if it is none.
+pub fn split_first(bytes: &[u8]) -> (&[u8], &[u8]) {
+    let length = bytes.first_chunk().and_then(|head| claimed_len(head).ok());
+    length
+        .and_then(|length| bytes.split_at_checked(length))
+        .unwrap_or((bytes, &[]))
+}
+
 /// Checks length and sum of a blob whose head stands at `at`: the bytes before the head, and behind it.
 pub fn open(blob: &[u8], at: usize) -> Result<(&[u8], &[u8]), BlobError> {
     let (before, rest) = blob.split_at_checked(at).ok_or(BlobError::Damaged)?;

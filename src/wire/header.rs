@@ -6,6 +6,7 @@
 use super::id::{EpId, EpName, RequestId, RequestName};
 use super::{Reader, Writer};
 use crate::c::UCP_ERR_HANDLING_MODE_FAILOVER;
+use smallvec::SmallVec;
 
 /// Active-message ids of UCP on every interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -284,7 +285,8 @@ pub const CUT: u64 = u64::MAX;
 
 header! {
     /// Followed by `key` bytes of a remote key for the data, `epoch_key` bytes of a remote key for the epoch word,
-    /// and the kind-specific header.
+    /// and the kind-specific header. Behind the key of a list's memory, within the `key` bytes, stand its extents. Older versions
+    /// refuse such a key, and ask for the data.
     RtsHdr {
         sender: RequestName,
         /// Bytes of the whole message.
@@ -300,6 +302,30 @@ header! {
         kind: u8,
     }
 }
+
+header! {
+    /// Bytes of a message that follow each other at its sender.
+    Extent { address: u64, length: u64, }
+}
+
+/// Extents that an RTS names, at most.
+pub const MOST_EXTENTS: usize = 16;
+
+/// Reads the extents of a message of `total` bytes. `None` where they are none, or of another one.
+pub fn take_extents(mut bytes: &[u8], total: u64) -> Option<Extents> {
+    let mut extents = Extents::new();
+    let mut left = total;
+    while left > 0 && extents.len() < MOST_EXTENTS {
+        let (extent, rest) = Extent::split(bytes)?;
+        left = left.checked_sub(extent.length)?;
+        extents.push(extent);
+        bytes = rest;
+    }
+    (left == 0 && bytes.is_empty() && !extents.is_empty()).then_some(extents)
+}
+
+/// Most lists have few.
+pub type Extents = SmallVec<[Extent; 4]>;
 
 header! {
     RtrHdr {
@@ -552,6 +578,46 @@ mod tests {
         for n in 0..RtsHdr::LEN {
             assert!(RtsHdr::split(&buf[..n]).is_none());
         }
+    }
+
+    #[test]
+    fn extents_make_up_the_message_or_are_refused() {
+        let written = |extents: &[(u64, u64)]| {
+            let mut bytes = vec![0; extents.len() * Extent::LEN];
+            let mut w = Writer::new(&mut bytes);
+            for &(address, length) in extents {
+                Extent { address, length }.encode(&mut w);
+            }
+            bytes
+        };
+        let read = |extents: &[(u64, u64)], total| {
+            let taken = take_extents(&written(extents), total)?;
+            Some(
+                taken
+                    .iter()
+                    .map(|e| (e.address, e.length))
+                    .collect::<Vec<_>>(),
+            )
+        };
+        let two = [(64, 3), (u64::MAX, 5)];
+        assert_eq!(read(&two, 8), Some(two.to_vec()));
+        assert_eq!(read(&two, 7), None);
+        assert_eq!(read(&two, 9), None);
+        assert_eq!(read(&two, 3), None);
+        assert_eq!(read(&two, 0), None);
+        assert_eq!(read(&[], 0), None);
+        // A sum that wraps.
+        assert_eq!(read(&[(0, u64::MAX), (0, 9)], 8), None);
+        assert_eq!(read(&[(0, u64::MAX), (0, 1)], u64::MAX), None);
+        let most = [(1, 1); MOST_EXTENTS];
+        assert_eq!(read(&most, 16), Some(most.to_vec()));
+        assert_eq!(read(&[(1, 1); MOST_EXTENTS + 1], 17), None);
+        assert_eq!(read(&[(1, 0); MOST_EXTENTS + 1], 0), None);
+        let bytes = written(&two);
+        for n in 0..bytes.len() {
+            assert_eq!(take_extents(&bytes[..n], 8), None);
+        }
+        assert_eq!(take_extents(&[bytes, vec![0]].concat(), 8), None);
     }
 
     #[test]

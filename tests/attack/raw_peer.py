@@ -176,6 +176,11 @@ def rts(uuid, ep, request, total, address, key=b"", guard=(0, 0), guard_key=b"",
     return frame(6, head + key + guard_key + inner)
 
 
+def extents(places):
+    """What stands behind the key of a list: addresses and lengths."""
+    return b"".join(struct.pack("<QQ", address, length) for address, length in places)
+
+
 def rtr(request, receiver, length, address, uuid, ep, key=b""):
     return frame(7, struct.pack("<QQQQQQ", request, receiver, length, address, uuid, ep) + key)
 

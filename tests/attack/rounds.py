@@ -5,7 +5,7 @@ import socket
 import struct
 import time
 
-from raw_peer import Identity, address_of, frame, frames_of, mem_key, packed, rkey, rts, rtr, welcome
+from raw_peer import Identity, address_of, extents, frame, frames_of, mem_key, packed, rkey, rts, rtr, welcome
 
 # Tag of the receives that the victim posts for attackers.
 TAG = 60
@@ -186,6 +186,16 @@ class Attack:
         key = rkey(self.rng.getrandbits(64), self.rng.getrandbits(64), base, length, keys, self.rng.randrange(4))
         return base, length, key
 
+    def list_of(self, base, length, total):
+        """Extents that make up a message, or nearly; in its memory, or around it."""
+        places, left = [], total
+        while left > 0 and len(places) < self.rng.choice([1, 3, 40]):
+            size = self.rng.choice([left, self.rng.randrange(left + 1)])
+            at = self.rng.choice([base, base + length - size, base + length, base - 1, 0, (1 << 64) - 1])
+            places.append((at, self.rng.choice([size, size, size, (1 << 64) - max(size, 1)])))
+            left -= size
+        return places
+
     def deputies(self):
         """Has the victim read others' memory into its own receives: announcements with keys of other processes, or from a
         sender that says it is another process of this host."""
@@ -200,8 +210,10 @@ class Attack:
             uuid = self.rng.choice([self.uuid, self.rng.getrandbits(64)])
             base, length, key = self.forged_key()
             guard = self.rng.choice([(0, 0), (base & ~7, self.rng.getrandbits(64))])
+            total = min(length, self.rng.choice([1, 60, 4096]))
+            places = self.list_of(base, length, total) if self.rng.randrange(2) else []
             frames = [wireup(uuid, 1, 0, entries, self.rng.getrandbits(64)),
-                      rts(uuid, 1, 77, min(length, self.rng.choice([1, 60, 4096])), base, key, guard, key if guard[0] else b"", 2,
+                      rts(uuid, 1, 77, total, base, key + extents(places), guard, key if guard[0] else b"", 2,
                           struct.pack("<Q", TAG))]
             sent += self.send(s, frames)
             # Answers come, if any do, once the victim has seen it.

@@ -366,7 +366,7 @@ impl AmHandler {
 /// A message waits at its sender.
 pub fn on_rts(worker: &Core, headers: &[u8], message: &Rts) -> Option<()> {
     let head = Head::decode(&mut Reader::new(headers))?;
-    announce(worker, &head, Waiting::Rts(Box::new(*message)));
+    announce(worker, &head, Waiting::Rts(Box::new(message.clone())));
     Some(())
 }
 

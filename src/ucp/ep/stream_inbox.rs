@@ -12,7 +12,7 @@ use std::collections::{HashMap, VecDeque};
 use std::ops::Deref;
 
 /// Where the bytes of a chunk are that has not been copied.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub enum Remote {
     /// In the sender's memory, mapped here.
     Mapped(Rts),

@@ -297,8 +297,13 @@ pub fn plan(ep: &Ep, kind: &MessageKind, data: &Data, policy: RndvPolicy) -> Sta
         RndvPolicy::LongOnly => lane.thresholds.rndv_fast,
     };
     let fits = len <= lane.max_bcopy.saturating_sub(head);
+    let mapped_from = match contiguous {
+        true => lane.thresholds.rndv_mapped,
+        // Extents make the RTS longer, and several copies of one.
+        false => (lane.thresholds.rndv_mapped).saturating_add(lane.thresholds.rndv_mapped / 2),
+    };
     let maps = match policy {
-        _ if len < lane.thresholds.rndv_mapped => false,
+        _ if len < mapped_from => false,
         // Handlers and streams get a complete message in place: zero-copy saves nothing at the receiver.
         _ if fits && matches!(kind, MessageKind::Am { .. } | MessageKind::Stream { .. }) => false,
         RndvPolicy::ByLength => rndv::mapped::is_mappable(ep, data),

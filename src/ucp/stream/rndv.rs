@@ -138,7 +138,7 @@ pub fn copy_first(ep: &Ep, op: &mut StreamRecvOp, count: usize) -> usize {
     let Some(mut chunk) = front else {
         return 0;
     };
-    let Some(Remote::Mapped(message)) = chunk.remote.as_deref().copied() else {
+    let Some(Remote::Mapped(message)) = chunk.remote.as_deref().cloned() else {
         return 0;
     };
     let n = chunk.left().min(count);
@@ -192,7 +192,7 @@ fn fetch(ep: &Ep, index: usize) {
     let inbox = &ep.stream;
     let (message, at) = match inbox.chunks.borrow().get(index) {
         Some(chunk) => match chunk.remote.as_deref() {
-            Some(Remote::Mapped(message)) => (*message, chunk.at),
+            Some(Remote::Mapped(message)) => (message.clone(), chunk.at),
             _ => return,
         },
         None => return,

@@ -629,7 +629,7 @@ pub fn on_rts(worker: &Core, tag: u64, message: &Rts) {
             worker.tag().keep(
                 worker,
                 tag,
-                Message::Waiting(Waiting::Rts(Box::new(*message))),
+                Message::Waiting(Waiting::Rts(Box::new(message.clone()))),
             );
         }
     }

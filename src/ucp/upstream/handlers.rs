@@ -194,6 +194,7 @@ fn on_rts(worker: &Core, message: &[u8]) -> Option<()> {
         total,
         address: 0,
         region: 0,
+        list: None,
         guard: None,
         epoch_region: 0,
     };

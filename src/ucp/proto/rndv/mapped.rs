@@ -16,6 +16,8 @@ use crate::ucs::{Result, Status};
 use crate::uct::base::copy::{Payload, Room};
 use crate::uct::base::memory_copier::PendingCopy;
 use crate::uct::internal::EpochGuard;
+use crate::wire::Writer;
+use crate::wire::header::{Extent, Header, MOST_EXTENTS};
 use crate::wire::id::EpName;
 use crate::wire::rkey::{READ, WRITE};
 use core::convert::Infallible;
@@ -91,10 +93,18 @@ fn copy_from_region<S>(
     (to, at): (&Data, usize),
     start: impl FnOnce(MappedBytes, DeviceRead) -> Option<Result<S>>,
 ) -> Option<Copied<S>> {
-    if message.region == 0 {
+    let whole = [Extent {
+        address: message.address,
+        length: message.total as u64,
+    }];
+    let (region, extents) = match &message.list {
+        Some(list) => (list.region, &list.extents[..]),
+        None => (message.region, &whole[..]),
+    };
+    if region == 0 {
         return None;
     }
-    let key = ep.keys.borrow().of_region(message.region)?;
+    let key = ep.keys.borrow().of_region(region)?;
     let epoch_key = match message.guard {
         Some(_) => Some(ep.keys.borrow().of_region(message.epoch_region)?),
         None => None,
@@ -103,12 +113,15 @@ fn copy_from_region<S>(
         (Some(key), Some(guard)) => Some(MappedEpoch::find(key, guard)?),
         _ => None,
     };
-    let address = message.address.checked_add(part.start as u64)?;
     let context = ep.worker().context();
     if let Some(copier) = context.device_memory.copier(to.memory_type())
         && part.len() >= staging::SHORTEST
         && key.info.context != context.id
     {
+        if message.list.is_some() {
+            return None;
+        }
+        let address = message.address.checked_add(part.start as u64)?;
         // Devices copy from it without a detour.
         key.pin(&**copier);
         if let Some(bytes) = MappedBytes::of(&key, address, part.len(), READ) {
@@ -124,11 +137,28 @@ fn copy_from_region<S>(
             }
         }
     }
-    let copy = |from: Payload<'_>| to.unpack(at, from);
-    let result = read_mapped(ep, &key, to, address, part.len(), copy)?;
+    let mut result = Ok(());
+    let mut done = 0;
+    for (address, length) in part_of(extents, &part) {
+        let copy = |from: Payload<'_>| to.unpack(at + done, from);
+        result = result.and(read_mapped(ep, &key, to, address?, length, copy)?);
+        done += length;
+    }
     Some(match guard {
         Some(guard) if !guard.is_current() => Copied::InDoubt,
         _ => Copied::Ended(result),
+    })
+}
+
+/// Where some bytes of a message are that extents make up, and how many at each place; no address where there can be none.
+fn part_of(extents: &[Extent], part: &Range<usize>) -> impl Iterator<Item = (Option<u64>, usize)> {
+    let (mut skip, mut left) = (part.start as u64, part.len() as u64);
+    extents.iter().filter_map(move |extent| {
+        let skipped = skip.min(extent.length);
+        skip -= skipped;
+        let length = left.min(extent.length - skipped);
+        left -= length;
+        (length > 0).then(|| (extent.address.checked_add(skipped), length as usize))
     })
 }
 
@@ -199,13 +229,33 @@ pub fn mappable(worker: &Core, address: u64, length: usize, right: u8) -> Option
 
 /// Whether the receiver of an RTS could copy from the buffer itself.
 pub fn is_mappable(ep: &Ep, data: &Data) -> bool {
-    match data.contiguous() {
-        Some(_) if ep.remote_uuid.get() == ep.worker().uuid => true,
-        Some(at) if shares_memory(ep) => {
-            mappable(ep.worker(), at as u64, data.len(), READ).is_some()
-        }
-        _ => false,
+    if ep.remote_uuid.get() == ep.worker().uuid {
+        return data.contiguous().is_some();
     }
+    shares_memory(ep)
+        && span(data).is_some_and(|span| {
+            let length = span.end - span.start;
+            mappable(ep.worker(), span.start, length as usize, READ).is_some()
+        })
+}
+
+/// The memory from the first byte of the data to the last. `None` where an RTS cannot name what the data have of it.
+fn span(data: &Data) -> Option<Range<u64>> {
+    if let Data::Contig { ptr, len } = data {
+        let start = *ptr as u64;
+        return Some(start..start.checked_add(*len as u64)?);
+    }
+    let mut span: Option<Range<u64>> = None;
+    for (i, (at, length)) in data.extents().enumerate() {
+        let start = at as u64;
+        let end = start.checked_add(length as u64)?;
+        span = match span {
+            None => Some(start..end),
+            Some(_) if i == MOST_EXTENTS => return None,
+            Some(span) => Some(span.start.min(start)..span.end.max(end)),
+        };
+    }
+    span
 }
 
 /// Whether it could, and is no receiver of this very worker.
@@ -258,7 +308,7 @@ pub fn goes_by_device_parts(ep: &Ep, data: &Data) -> bool {
 pub struct Offer<'a> {
     /// Address of the data; 0 if they may not be read.
     pub address: u64,
-    /// The key of mapped memory, if they are in that.
+    /// The key of mapped memory, if they are in that; of a list with its extents behind it.
     pub key: Option<Arc<[u8]>>,
     /// The revocation epoch of which the address is valid.
     pub guard: Option<EpochGuard>,
@@ -273,9 +323,10 @@ impl Offer<'_> {
 
 pub fn offer<'a>(ep: &'a Ep, data: &Data) -> Offer<'a> {
     let worker = ep.worker();
-    let Some(address) = data.contiguous().map(|at| at as u64) else {
+    let Some(span) = span(data) else {
         return Offer::default();
     };
+    let address = data.contiguous().map(|at| at as u64);
     let (guard, epoch_key) = if ep.may_revoke() {
         match worker.proto().revocation.current(worker.context()) {
             Some((guard, key)) => (Some(guard), key),
@@ -287,24 +338,44 @@ pub fn offer<'a>(ep: &'a Ep, data: &Data) -> Offer<'a> {
     let maps =
         worker.proto().rules.maps && shares_memory(ep) && guard.is_none() | !epoch_key.is_empty();
     let key = if maps {
-        mappable(worker, address, data.len(), READ)
+        mappable(worker, span.start, (span.end - span.start) as usize, READ)
     } else {
         None
     };
-    match key {
-        Some(_) => Offer {
-            address,
-            key,
+    match (key, address) {
+        (Some(key), _) => Offer {
+            address: address.unwrap_or(0),
+            key: Some(if address.is_some() {
+                key
+            } else {
+                with_extents(&key, data)
+            }),
             guard,
             epoch_key,
         },
-        None if worker.proto().rules.reads => Offer {
+        (None, Some(address)) if worker.proto().rules.reads => Offer {
             address,
             guard,
             ..Offer::default()
         },
-        None => Offer::default(),
+        _ => Offer::default(),
     }
+}
+
+/// A key with the extents of a list behind it.
+fn with_extents(key: &[u8], data: &Data) -> Arc<[u8]> {
+    let mut bytes = Vec::with_capacity(key.len() + MOST_EXTENTS * Extent::LEN);
+    bytes.extend_from_slice(key);
+    for (at, length) in data.extents() {
+        let extent = Extent {
+            address: at as u64,
+            length: length as u64,
+        };
+        let end = bytes.len();
+        bytes.resize(end + Extent::LEN, 0);
+        extent.encode(&mut Writer::new(&mut bytes[end..]));
+    }
+    bytes.into()
 }
 
 /// Memory of this process that the peer writes, for a message that a device copies from there: it maps the memory, or a transport puts
@@ -385,4 +456,32 @@ pub fn learn_key(worker: &Core, ep: EpName, blob: &[u8]) -> u64 {
     };
     let key = ep.key_of_blob(blob);
     key.map_or(0, |key| key.info.region)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_of_a_list_is_found_in_its_extents() {
+        let of = |extents: &[(u64, u64)], part: Range<usize>| {
+            let extents: Vec<_> = extents
+                .iter()
+                .map(|&(address, length)| Extent { address, length })
+                .collect();
+            part_of(&extents, &part).collect::<Vec<_>>()
+        };
+        let list = [(100, 4), (50, 0), (200, 2), (10, 4)];
+        let at = |address, length| (Some(address), length);
+        assert_eq!(of(&list, 0..10), [at(100, 4), at(200, 2), at(10, 4)]);
+        assert_eq!(of(&list, 1..3), [at(101, 2)]);
+        assert_eq!(of(&list, 3..7), [at(103, 1), at(200, 2), at(10, 1)]);
+        assert_eq!(of(&list, 6..10), [at(10, 4)]);
+        assert_eq!(of(&list, 9..10), [at(13, 1)]);
+        assert_eq!(of(&list, 4..4), []);
+        // What a peer may name.
+        assert_eq!(of(&[(u64::MAX, 4)], 0..4), [at(u64::MAX, 4)]);
+        assert_eq!(of(&[(u64::MAX, 4)], 1..4), [(None, 3)]);
+        assert_eq!(of(&[(0, u64::MAX)], 5..6), [at(5, 1)]);
+    }
 }
