@@ -29,6 +29,8 @@ class Series:
     variables: dict = field(default_factory=dict)
     sizes: tuple = SIZES
     entries: int = 1
+    gaps: bool = False
+    """The entries of a list stand apart in memory."""
     copies: bool = False
     """The library does one copy for an operation: benches/programs/calls_copy.c, put before it, does nothing else."""
 
@@ -65,7 +67,8 @@ class Series:
         for size in self.sizes:
             count, entries = self.iterations(size, scale), min(size, self.entries)
             layout = f"{size // entries}:{entries}" if entries > 1 else size
-            lines.append(f"{size} -s {layout} -n {count} -w {self.warm_up(size, count)}\n")
+            apart = f"-i {2 * (size // entries)} " if self.gaps else ""
+            lines.append(f"{size} {apart}-s {layout} -n {count} -w {self.warm_up(size, count)}\n")
         # An option without a word must not be the last one: getopt would begin the next file inside of it.
         return f"{self.test} {self.words} -t {self.test}\n", "".join(lines)
 
@@ -86,6 +89,7 @@ def ucp_tests(tls):
         yield f"{test}, unexpected", test, "-U", 1
         yield f"{test}, wildcard", test, "-C", 1
         yield f"{test}, list of {ENTRIES}", test, "-D iov,iov", ENTRIES
+        yield f"{test}, list of {ENTRIES} with gaps", test, "-D iov,iov", ENTRIES
         # Upstream has no self for a worker that wakes up.
         if tls != "self":
             yield f"{test}, sleeping", test, "-E sleep", 1
@@ -107,7 +111,7 @@ def all_series():
         for name, test, words, entries in ucp_tests(tls):
             costs = "sleeping" if "sleeping" in name and kind == "shared" else kind
             copies = tls != "tcp" and test in ("ucp_put_lat", "ucp_put_bw", "ucp_get")
-            yield Series(f"UCP, {tls}", name, test, words, costs, {"UCX_TLS": tls}, entries=entries, copies=copies)
+            yield Series(f"UCP, {tls}", name, test, words, costs, {"UCX_TLS": tls}, entries=entries, gaps="gaps" in name, copies=copies)
     for transport in ("posix", "sysv", "cma", "tcp", "self"):
         for test, layout in uct_tests(transport):
             words, sizes = f"-x {transport} -d {'lo' if transport == 'tcp' else 'memory'} -D {layout}", SIZES
