@@ -11,8 +11,10 @@
 //! lane's shape, which the receiver chose and the sender has checked.
 
 use super::arena::{Arena, KeptRange};
+use super::copy::FIRST_LINE;
 use super::growth::{Extend, Growth, Lap};
 use super::head::Head;
+use super::prefetch::{prefetch, prefetch_to_write};
 use crate::ucs::sync::{AtomicU32, AtomicU64, Ordering, compiler_fence, fence, word32, word64};
 use crate::uct::base::copy::copy;
 use core::cell::{Cell, OnceCell};
@@ -412,6 +414,9 @@ impl Sender {
         let slot = self.slot.get();
         fill(slot.wrapping_add(HEADER));
         self.publish(slot, Head::new(self.next.get(), id, len));
+        if len > FIRST_LINE {
+            self.own_lines(HEADER + len);
+        }
     }
 
     /// Sends a message that `pack` writes to a buffer of `segment` bytes; it returns the length. A message that fits
@@ -434,6 +439,9 @@ impl Sender {
             // and slots do not overlap.
             unsafe { copy(place, slot.wrapping_add(HEADER), len) };
             self.publish(slot, Head::new(number, id, len));
+            if len > FIRST_LINE {
+                self.own_lines(HEADER + len);
+            }
         } else {
             let apart = self.apart.get();
             let used = self.lane.arena.used(at, len, apart);
@@ -443,10 +451,9 @@ impl Sender {
             // Relaxed: published with the header.
             self.lane.arena_at(slot).store(at as u64, Ordering::Relaxed);
             self.publish(slot, Head::new(number, id, len).elsewhere(apart));
+            self.own_lines(LINE);
             // What is written next begins there, mostly.
-            for line in 0..len.div_ceil(LINE).min(OWNED) {
-                prefetch_to_write(place.wrapping_add(used + line * LINE));
-            }
+            prefetch_to_write(place.wrapping_add(used), len.div_ceil(LINE).min(OWNED));
             if begins_lap {
                 self.growth.begin_lap(self.lane.shape);
             }
@@ -460,6 +467,15 @@ impl Sender {
         self.lane.word64(slot).store(head.0, Ordering::Release);
         self.next.set(self.next.get() + 1);
         self.slot.set(self.lane.slot_after(slot));
+    }
+
+    /// Takes the first `len` bytes of the slot behind the next one from the receiver, which has their lines since the last lap; the next
+    /// one it looks at all the time, if it waits. Synchronous messages of 128 bytes: 77 ns each, 139 without. Not for messages of one
+    /// line: a receiver that keeps up sees each by itself then, active messages of 8 bytes 49 ns, not 34 (2026-11-29, Intel Xeon).
+    #[inline(always)]
+    fn own_lines(&self, len: usize) {
+        let behind = self.slot.get().wrapping_add(self.lane.slot_size);
+        prefetch_to_write(behind, len.div_ceil(LINE));
     }
 
     /// Most bytes of a message.
@@ -572,31 +588,6 @@ const PIECE: usize = 8 << 10;
 /// Most lines of a piece that its receiver prefetches: the processor's own prefetcher brings those behind them.
 const NEAR: usize = 8;
 
-/// Has a line brought near that will be written; a hint.
-#[inline(always)]
-fn prefetch_to_write(at: *const u8) {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    // SAFETY: any address may be prefetched; processors without the instruction do nothing.
-    unsafe {
-        core::arch::asm!("prefetchw [{}]", in(reg) at, options(nostack, preserves_flags, readonly));
-    }
-    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    let _ = at;
-}
-
-/// Has a line brought near; a hint.
-#[inline]
-fn prefetch(at: *const u8) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: any address may be prefetched.
-    unsafe {
-        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(at.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = at;
-}
-
 impl Receiver {
     /// `batch` is the share of slots after which the receiver publishes its position.
     ///
@@ -662,7 +653,7 @@ impl Receiver {
             }
             // While the handler runs, a message some places behind it is prefetched: one that is written just now would be taken
             // from its sender.
-            prefetch(slot.wrapping_add(AHEAD * self.lane.slot_size));
+            prefetch(slot.wrapping_add(AHEAD * self.lane.slot_size), 1);
             self.next.set(number + 1);
             self.slot.set(self.lane.slot_after(slot));
             let data = slot.wrapping_add(HEADER);
@@ -703,9 +694,7 @@ impl Receiver {
     fn prefetch_piece(&self) {
         if self.is_ready() {
             let at = self.lane.bytes.wrapping_add(self.arena_at.get());
-            for line in 0..NEAR {
-                prefetch(at.wrapping_add(line * LINE));
-            }
+            prefetch(at, NEAR);
         }
     }
 
