@@ -675,8 +675,8 @@ impl Receiver {
                 if !each(message) {
                     max = count + 1;
                 }
-                if self.arena_done.get() - self.arena_told.get() > self.arena_slack.get() {
-                    self.tell();
+                if self.arena_untold() > self.arena_slack.get() {
+                    self.tell_in_time();
                 }
             }
             if self.next.get() >= self.tell_at.get() {
@@ -780,7 +780,7 @@ impl Receiver {
 
     fn set_kept(&self, range: KeptRange) {
         self.kept.set(range);
-        // A short arena with a message in its middle has room for one more: its sender has to know at once.
+        // A short arena with a message in its middle has room for one more: its sender has to know before the receiver waits for it.
         let slack = if range == KeptRange::NONE {
             self.lane.arena.stride() as u64
         } else {
@@ -789,6 +789,24 @@ impl Receiver {
         self.arena_slack.set(slack);
         // Release: pairs with the Acquire in Sender::refresh_arena; what was kept has been read.
         self.lane.kept().store(range.to_word(), Ordering::Release);
+    }
+
+    /// Bytes of the arena with which the receiver is done and the sender does not know.
+    #[inline]
+    fn arena_untold(&self) -> u64 {
+        self.arena_done.get() - self.arena_told.get()
+    }
+
+    /// As `tell`, unless this is called again for a message in the arena that waits already: a sender without room would look for each
+    /// message. Streams of 1 KiB messages, of which one in a round is kept: 110 ns each, and 154 so (2026-11-29, Intel Xeon).
+    #[cold]
+    #[inline(never)]
+    fn tell_in_time(&self) {
+        let next = self.next_head();
+        let follows = next.is(self.next.get()) && next.in_arena();
+        if !follows || self.arena_untold() > self.lane.arena.stride() as u64 {
+            self.tell();
+        }
     }
 
     /// Publishes the receiver's position to the sender.
@@ -809,8 +827,14 @@ impl Receiver {
     /// Whether a message waits.
     #[inline]
     pub fn is_ready(&self) -> bool {
+        self.next_head().is(self.next.get())
+    }
+
+    /// What stands where the next message will.
+    #[inline]
+    fn next_head(&self) -> Head {
         // Relaxed: only a hint; `poll` reads the header again with Acquire.
-        Head(self.lane.word64(self.slot.get()).load(Ordering::Relaxed)).is(self.next.get())
+        Head(self.lane.word64(self.slot.get()).load(Ordering::Relaxed))
     }
 
     /// Requests the doorbell for the next message, without which the receiver sees it later.

@@ -294,14 +294,20 @@ fn a_kept_message_stays_while_the_lane_goes_on() {
         let memory = Memory::new(SMALL);
         let (sender, receiver) = memory.ends(SMALL, batch);
         let mut kept: Option<(u64, ring::Message)> = None;
-        let mut keeps = 0;
-        for number in 0..2000 {
+        let (mut sent, mut received, mut keeps) = (0, 0, 0);
+        while received < 2000 {
             // An empty lane takes a message of any size, also beside a kept one.
-            send(&sender, number, random.below(1001), true).unwrap();
-            let polled = receiver.poll(1, |polled| {
+            send(&sender, sent, random.below(1001), true).unwrap();
+            sent += 1;
+            for _ in 0..random.below(4) {
+                sent += u64::from(send(&sender, sent, random.below(1001), true).is_ok());
+            }
+            receiver.poll(u64::MAX, |polled| {
                 let can_keep = matches!(polled, Polled::Elsewhere(_, true));
                 let message = good(polled);
+                let number = received;
                 check(number, &message);
+                received += 1;
                 let wanted = random.below(3) == 0;
                 if can_keep && wanted {
                     assert!(receiver.keep(message.data.addr(), message.len));
@@ -312,7 +318,7 @@ fn a_kept_message_stays_while_the_lane_goes_on() {
                 }
                 true
             });
-            assert_eq!(polled, 1);
+            assert_eq!(received, sent);
             if let Some((number, message)) = kept {
                 check(number, &message);
                 assert!(receiver.keeps());
@@ -325,6 +331,23 @@ fn a_kept_message_stays_while_the_lane_goes_on() {
         }
         assert!(keeps > 30, "seed {seed}: {keeps} were kept");
     }
+}
+
+#[test]
+fn a_sender_is_not_told_of_each_message_beside_a_kept_one_while_others_wait() {
+    let memory = Memory::new(LONG);
+    let (sender, receiver) = memory.ends(LONG, 1.0);
+    let sends = || send(&sender, 1, 200, true).is_ok();
+    while sends() {}
+    receiver.poll(1, |polled| {
+        let message = good(polled);
+        receiver.keep(message.data.addr(), message.len)
+    });
+    assert!(receiver.keeps());
+    receiver.poll(1, |_| true);
+    assert!(!sends());
+    receiver.poll(u64::MAX, |_| true);
+    assert!(sends());
 }
 
 #[test]
