@@ -6,7 +6,7 @@
 
 use crate::ucs::{Result, Status};
 use crate::uct::base::block::Block;
-use crate::uct::base::copy::{Room, copy};
+use crate::uct::base::copy::Room;
 use core::cell::{Cell, RefCell};
 use core::mem::MaybeUninit;
 use core::ops::RangeInclusive;
@@ -93,22 +93,27 @@ impl<const MAX: usize> InlineBytes<MAX> {
         }
     }
 
+    /// The first `len` bytes, at most `MAX`, which have to be written before they are read.
+    #[inline(always)]
+    fn room(&mut self, len: usize) -> Room<'_> {
+        let len = len.min(MAX);
+        self.len = len as u8;
+        // SAFETY: there are as many.
+        unsafe { Room::new(self.bytes.as_mut_ptr().cast(), len) }
+    }
+
     /// Stores the first `MAX` of `bytes`.
     #[inline(always)]
     pub fn fill(&mut self, bytes: &[u8]) {
         let len = bytes.len().min(MAX);
-        // SAFETY: there is room for as many.
-        unsafe { copy(bytes.as_ptr(), self.bytes.as_mut_ptr().cast(), len) };
-        self.len = len as u8;
+        self.room(len).fill(bytes[..len].into());
     }
 
     /// Stores `len` bytes, at most `MAX`, which `write` writes.
     #[inline(always)]
     pub fn fill_by(&mut self, len: usize, write: impl FnOnce(Room<'_>)) {
-        let mut bytes = [0; MAX];
-        let part = &mut bytes[..len.min(MAX)];
-        write(part.into());
-        self.fill(part);
+        self.bytes = [MaybeUninit::new(0); MAX];
+        write(self.room(len));
     }
 
     #[inline(always)]
@@ -196,34 +201,15 @@ impl Buffers {
         self.filled(bytes.len(), |mut room| room.fill(bytes.into()))
     }
 
-    /// A buffer of `len` bytes, which `fill` writes and, behind them, a few others.
-    #[inline(always)]
-    pub fn filled_before<const BEHIND: usize>(
-        &self,
-        len: usize,
-        fill: impl FnOnce(Room<'_>),
-        behind: &[u8; BEHIND],
-    ) -> Buffer {
-        self.filled(len + BEHIND, |mut room| {
-            fill(room.part(0, len));
-            room.part(len, BEHIND).fill(behind.as_slice().into());
-        })
-    }
-
     /// A buffer of `len` bytes, which `fill` writes.
     #[inline(always)]
     pub fn filled(&self, len: usize, fill: impl FnOnce(Room<'_>)) -> Buffer {
-        let Some((mut at, class)) = self.take(len) else {
-            let mut own = vec![0; len];
-            fill(Room::from(&mut own[..]));
-            return own.into();
+        let (mut bytes, home) = match self.take(len) {
+            Some((bytes, class)) => (bytes, Some(Rc::clone(class))),
+            None => (Block::from(vec![0; len]), None),
         };
-        fill(Room::from(&mut at[..len]));
-        Buffer {
-            bytes: at,
-            len,
-            home: Some(Rc::clone(class)),
-        }
+        fill(Room::from(&mut bytes[..len]));
+        Buffer { bytes, len, home }
     }
 
     /// A buffer of at least `len` bytes, whatever they are, and where it returns to; `None` if all that are kept are in use.
@@ -361,7 +347,7 @@ impl Buffer {
     }
 
     /// Returns the buffer to its pool in place, without a move.
-    #[inline]
+    #[inline(always)]
     pub fn give_back(&mut self) {
         self.len = 0;
         let bytes = core::mem::take(&mut self.bytes);
@@ -375,7 +361,7 @@ impl Buffer {
 }
 
 impl Drop for Buffer {
-    #[inline]
+    #[inline(never)]
     fn drop(&mut self) {
         self.give_back();
     }

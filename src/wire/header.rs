@@ -174,8 +174,14 @@ impl RequestName {
     #[inline]
     pub fn to_bytes(self) -> [u8; RequestName::LEN] {
         let mut bytes = [0; RequestName::LEN];
-        self.encode(&mut Writer::new(&mut bytes));
+        self.write(&mut bytes);
         bytes
+    }
+
+    /// Writes `to_bytes` to as many bytes.
+    #[inline(always)]
+    pub fn write(self, to: &mut [u8]) {
+        self.encode(&mut Writer::new(to));
     }
 
     /// Back from `to_bytes`.

@@ -56,6 +56,21 @@ pub enum Message {
 pub struct SyncBuffer(Buffer);
 
 impl SyncBuffer {
+    /// Of bytes that `write` writes.
+    #[inline(always)]
+    fn filled(
+        buffers: &Buffers,
+        len: usize,
+        write: impl FnOnce(Room<'_>),
+        sender: RequestName,
+    ) -> SyncBuffer {
+        SyncBuffer(buffers.filled(len + RequestName::LEN, |mut room| {
+            write(room.part(0, len));
+            // By words, as it will be read.
+            sender.write(room.part(len, RequestName::LEN).bytes());
+        }))
+    }
+
     /// Of bytes that are here already.
     pub fn of(bytes: Pieces, sender: RequestName) -> SyncBuffer {
         SyncBuffer(bytes.into_buffer_with(&sender.to_bytes()))
@@ -66,9 +81,13 @@ impl SyncBuffer {
     }
 
     #[inline(always)]
-    fn parts(&self) -> Option<(&[u8], RequestName)> {
-        let (bytes, sender) = self.0.split_last_chunk()?;
-        Some((bytes, RequestName::from_bytes(sender)?))
+    fn bytes(&self) -> &[u8] {
+        &self.0[..self.len()]
+    }
+
+    #[inline(always)]
+    fn sender(&self) -> Option<RequestName> {
+        RequestName::from_bytes(self.0.last_chunk()?)
     }
 }
 
@@ -117,26 +136,49 @@ impl Message {
     }
 
     /// The bytes of a complete message are not needed any more: returns their buffer in place, and has nothing to drop then.
+    /// Returns the synchronous sender that waits for its match.
     #[inline(always)]
-    fn give_back(&mut self) {
-        if let Message::Whole(buffer) | Message::WholeSync(SyncBuffer(buffer)) = self {
-            buffer.give_back();
+    fn give_back(&mut self) -> Option<RequestName> {
+        match self {
+            Message::Whole(buffer) => {
+                buffer.give_back();
+                None
+            }
+            Message::WholeSync(data) => {
+                let sender = data.sender();
+                data.0.give_back();
+                sender
+            }
+            _ => self.sender(),
+        }
+    }
+
+    /// The bytes of a complete message.
+    #[inline(always)]
+    fn bytes(&self) -> Option<&[u8]> {
+        match self {
+            Message::Inline(bytes) => Some(bytes.bytes()),
+            Message::InlineSync { bytes, .. } => Some(bytes.bytes()),
+            Message::Whole(data) => Some(data),
+            Message::WholeSync(data) => Some(data.bytes()),
+            _ => None,
+        }
+    }
+
+    /// The synchronous sender that waits for the match of a complete message.
+    #[inline(always)]
+    fn sender(&self) -> Option<RequestName> {
+        match self {
+            Message::InlineSync { sender, .. } => Some(*sender),
+            Message::WholeSync(data) => data.sender(),
+            _ => None,
         }
     }
 
     /// The bytes of a complete message, and the synchronous sender that waits for its match.
     #[inline(always)]
     pub fn here(&self) -> Option<(&[u8], Option<RequestName>)> {
-        match self {
-            Message::Inline(bytes) => Some((bytes.bytes(), None)),
-            Message::InlineSync { bytes, sender } => Some((bytes.bytes(), Some(*sender))),
-            Message::Whole(data) => Some((data, None)),
-            Message::WholeSync(data) => {
-                let (bytes, sender) = data.parts()?;
-                Some((bytes, Some(sender)))
-            }
-            _ => None,
-        }
+        Some((self.bytes()?, self.sender()))
     }
 }
 
@@ -205,22 +247,28 @@ impl Content for &Data {
     }
 }
 
-/// A complete message, of whose bytes those that stand in the message itself are left to `Message::fill`. Inlined, for the reason
-/// given at `Buffers::copy`.
+/// Makes a complete message, of whose bytes those that stand in the message itself are left to `Message::fill`, and passes it on: one
+/// place in the code for each kind, as what is common to several would be written by single bytes and read by words. Inlined, for the
+/// reason given at `Buffers::copy`.
 #[inline(always)]
-fn empty(buffers: &Buffers, content: impl Content, sync: Option<RequestName>) -> Message {
+fn with_empty<R>(
+    buffers: &Buffers,
+    content: impl Content,
+    sync: Option<RequestName>,
+    then: impl FnOnce(Message) -> R,
+) -> R {
     let len = content.len();
+    let write = |room: Room<'_>| content.write(room);
     match sync {
-        None if len <= SMALL_MESSAGE => Message::Inline(InlineBytes::empty()),
-        None => Message::Whole(buffers.filled(len, |room| content.write(room))),
-        Some(sender) if len <= SMALL_SYNC => Message::InlineSync {
+        None if len <= SMALL_MESSAGE => then(Message::Inline(InlineBytes::empty())),
+        None => then(Message::Whole(buffers.filled(len, write))),
+        Some(sender) if len <= SMALL_SYNC => then(Message::InlineSync {
             bytes: InlineBytes::empty(),
             sender,
-        },
+        }),
         Some(sender) => {
-            let write = |room: Room<'_>| content.write(room);
-            let both = buffers.filled_before(len, write, &sender.to_bytes());
-            Message::WholeSync(SyncBuffer(both))
+            let both = SyncBuffer::filled(buffers, len, write, sender);
+            then(Message::WholeSync(both))
         }
     }
 }
@@ -448,8 +496,8 @@ impl TagState {
             || (self.waiting.get() >= ONE && !self.posted.borrow().is_empty())
     }
 
-    /// Removes and returns the oldest receive that a message of `tag` matches.
-    #[inline]
+    /// Removes and returns the oldest receive that a message of `tag` matches, of which there is mostly none.
+    #[inline(always)]
     pub fn take_posted(&self, tag: u64) -> Option<Req> {
         if self.posted_fifo.matches_first(tag) {
             return self.pop_fifo();
@@ -545,7 +593,7 @@ impl TagState {
         sync: Option<RequestName>,
     ) {
         self.spill_unexpected();
-        let make = || empty(&worker.buffers, content, sync);
+        let make = || with_empty(&worker.buffers, content, sync, |message| message);
         let fill = |message: &mut Message| message.fill(content);
         self.unexpected.borrow_mut().push_filled(tag, make, fill);
         self.waiting.set(self.waiting.get() + ONE);
@@ -570,18 +618,21 @@ impl TagState {
             return None;
         }
         let take = |tag, message: &Message| {
-            let (bytes, sync) = message.here()?;
+            let bytes = message.bytes()?;
             let length = bytes.len();
-            take(bytes).then_some((Info { tag, length }, sync))
+            take(bytes).then_some(Info { tag, length })
         };
+        let mut sync = None;
+        let empty = |message: &mut Message| sync = message.give_back();
         let mut unexpected = self.unexpected.borrow_mut();
-        let taken = unexpected.consume(tag, mask, take, Message::give_back)?;
+        let taken = unexpected.consume(tag, mask, take, empty)?;
         drop(unexpected);
-        if let Some((info, _)) = taken {
-            self.waiting.set(self.waiting.get() - ONE);
-            unexpected::sub(worker, unexpected::MESSAGE + info.length);
-        }
-        Some(taken)
+        let Some(info) = taken else {
+            return Some(None);
+        };
+        self.waiting.set(self.waiting.get() - ONE);
+        unexpected::sub(worker, unexpected::MESSAGE + info.length);
+        Some(Some((info, sync)))
     }
 
     /// Stores an unexpected message. Inlined, for the reason given at `Buffers::copy`.
@@ -621,8 +672,10 @@ mod tests {
             let mut bytes: Vec<u8> = (0..len).map(|i| i as u8).collect();
             let data = Data::contig(bytes.as_mut_ptr(), len);
             for sync in [None, Some(RequestName::default())] {
-                let mut message = empty(&buffers, &data, sync);
-                message.fill(&data);
+                let message = with_empty(&buffers, &data, sync, |mut message| {
+                    message.fill(&data);
+                    message
+                });
                 assert_eq!(message.here(), Some((&bytes[..], sync)));
             }
         }
@@ -641,8 +694,7 @@ mod tests {
             for len in [0, 17, 40, 41, 1000, 1001, 9000, 20000, 20000] {
                 let bytes: Vec<u8> = (0..len).map(|i| i as u8).collect();
                 let write = |mut room: Room<'_>| room.fill(bytes.as_slice().into());
-                let behind = sender.to_bytes();
-                let copied = SyncBuffer(buffers.filled_before(len, write, &behind));
+                let copied = SyncBuffer::filled(&buffers, len, write, sender);
                 let mut pieces = buffers.pieces(len);
                 assert_eq!(pieces.append(&bytes, len), Ok(()));
                 for kept in [copied, SyncBuffer::of(pieces, sender)] {

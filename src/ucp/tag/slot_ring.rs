@@ -6,9 +6,9 @@
 use core::cell::{Cell, RefCell};
 use core::ptr::NonNull;
 
-struct Slot<P> {
+pub struct Slot<P> {
     occupied: Cell<bool>,
-    value: P,
+    pub value: P,
     /// The next slot; after the last comes the first.
     next: Cell<NonNull<Slot<P>>>,
 }
@@ -138,10 +138,22 @@ impl<P> SlotRing<P> {
     /// Appends a value, which `fill` writes. The ring must not be full.
     #[inline(always)]
     pub fn push(&self, fill: impl FnOnce(&P)) {
+        let slot = self.free();
+        fill(&slot.value);
+        self.occupy(slot);
+    }
+
+    /// The slot that `occupy` appends, to be filled before. The ring must not be full.
+    #[inline(always)]
+    pub fn free(&self) -> &Slot<P> {
         debug_assert!(!self.is_full());
         // SAFETY: as in `head`.
-        let slot = unsafe { self.end.get().as_ref() };
-        fill(&slot.value);
+        unsafe { self.end.get().as_ref() }
+    }
+
+    /// Appends the slot of `free`.
+    #[inline(always)]
+    pub fn occupy(&self, slot: &Slot<P>) {
         slot.occupied.set(true);
         self.end.set(slot.next.get());
     }

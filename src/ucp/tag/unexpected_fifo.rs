@@ -2,7 +2,7 @@
 //! message waits; most programs then receive the messages in that order, which takes neither a hash nor links.
 
 use super::slot_ring::SlotRing;
-use super::{Content, Message, empty};
+use super::{Content, Message, with_empty};
 use crate::ucp::buffers::{Buffers, InlineBytes};
 use crate::uct::base::copy::{Payload, SMALL};
 use crate::wire::id::RequestName;
@@ -32,6 +32,15 @@ impl Slot {
     #[inline(always)]
     fn at(&self) -> *mut Message {
         self.message.as_ptr().cast()
+    }
+
+    /// The place of the next message, of `tag`, in a free slot.
+    #[allow(clippy::mut_from_ref)]
+    #[inline(always)]
+    fn begin(&self, tag: u64) -> &mut MaybeUninit<Message> {
+        self.tag.set(tag);
+        // SAFETY: nobody else has a free slot.
+        unsafe { &mut *self.message.as_ptr() }
     }
 
     /// The message of an occupied slot, if a receive of `tag` and `mask` matches it, and its tag.
@@ -79,27 +88,21 @@ impl UnexpectedFifo {
         content: impl Content,
         sync: Option<RequestName>,
     ) {
-        self.push_by(tag, |message| {
-            message.write(empty(buffers, content, sync)).fill(content);
+        let slot = self.0.free();
+        let place = slot.value.begin(tag);
+        with_empty(buffers, content, sync, |message| {
+            place.write(message).fill(content);
         });
+        self.0.occupy(slot);
     }
 
     /// The same of at most `SMALL` bytes that nobody waits for.
     #[inline(always)]
     pub fn push_small(&self, tag: u64, payload: Payload<'_>) {
         let len = payload.len().min(SMALL);
-        self.push_by(tag, |message| {
-            let inline = Message::Inline(InlineBytes::empty());
-            message.write(inline).fill(&payload.bytes()[..len]);
-        });
-    }
-
-    #[inline(always)]
-    fn push_by(&self, tag: u64, write: impl FnOnce(&mut MaybeUninit<Message>)) {
         self.0.push(|slot| {
-            slot.tag.set(tag);
-            // SAFETY: nobody else has a free slot.
-            write(unsafe { &mut *slot.message.as_ptr() });
+            let inline = Message::Inline(InlineBytes::empty());
+            slot.begin(tag).write(inline).fill(&payload.bytes()[..len]);
         });
     }
 
@@ -141,13 +144,13 @@ impl UnexpectedFifo {
     ) -> Option<(u64, usize, Option<RequestName>)> {
         let slot = self.0.first()?;
         let (own, message) = slot.matching(tag, mask)?;
-        let (bytes, sync) = message.here()?;
+        let bytes = message.bytes()?;
         let len = bytes.len();
         if !take(bytes) {
             return None;
         }
         // SAFETY: nothing above borrows it any more.
-        unsafe { &mut *slot.at() }.give_back();
+        let sync = unsafe { &mut *slot.at() }.give_back();
         self.0.pop();
         Some((own, len, sync))
     }
