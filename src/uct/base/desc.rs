@@ -63,9 +63,13 @@ struct Registered {
 /// So long nothing is asked for after a registration was refused: who waits for memory asks with each progress.
 const REST: Duration = Duration::from_millis(10);
 
+/// The descriptor that was given back last; each names the one before.
+#[derive(Default)]
+struct FreeList(Cell<Option<NonNull<u8>>>);
+
 struct Pool {
-    /// The descriptor that was given back last; each names the one before.
-    free: Cell<Option<NonNull<u8>>>,
+    /// Free ones that were kept before.
+    returned: FreeList,
     /// Bytes before the payload: header, pointer, headroom, padding.
     payload_at: usize,
     headroom: usize,
@@ -75,7 +79,12 @@ struct Pool {
 }
 
 /// A pool of descriptors with one payload size.
-pub struct DescPool(Rc<Pool>);
+pub struct DescPool {
+    /// Free ones that were not kept. Here, as a copy waits for the address of its target: in `pool` it would be found by one load more.
+    free: FreeList,
+    payload_at: usize,
+    pool: Rc<Pool>,
+}
 
 /// What stands right before the address that clients hold: where the descriptor begins.
 pub type ReleaseWord = NonNull<u8>;
@@ -83,7 +92,7 @@ pub type ReleaseWord = NonNull<u8>;
 /// A free descriptor. Dropping it returns it to the pool.
 pub struct Desc<'a> {
     block: NonNull<u8>,
-    pool: &'a Pool,
+    pool: &'a DescPool,
 }
 
 /// A descriptor that keeps its pool alive. Dropping it gives it back.
@@ -101,14 +110,22 @@ unsafe fn header_of<'a>(block: NonNull<u8>) -> &'a Header {
     unsafe { block.cast::<Header>().as_ref() }
 }
 
-impl Pool {
+impl FreeList {
     /// Removes the descriptor that was freed last.
     #[inline]
     fn pop(&self) -> Option<NonNull<u8>> {
-        let block = self.free.get()?;
+        let block = self.0.get()?;
         // SAFETY: descriptors of the list live as long as the pool.
-        self.free.set(unsafe { header_of(block) }.next.get());
+        self.0.set(unsafe { header_of(block) }.next.get());
         Some(block)
+    }
+
+    /// Adds a descriptor that nobody has any more.
+    #[inline]
+    fn push(&self, block: NonNull<u8>) {
+        // SAFETY: as in `pop`.
+        unsafe { header_of(block) }.next.set(self.0.get());
+        self.0.set(Some(block));
     }
 }
 
@@ -168,24 +185,28 @@ impl DescPool {
         let payload_at = (lead + skew).next_multiple_of(align) - skew;
         let layout = Layout::from_size_align(payload_at + capacity.max(1), align)
             .expect("descriptor sizes are limits of a transport");
-        DescPool(Rc::new(Pool {
-            free: Cell::new(None),
+        DescPool {
+            free: FreeList::default(),
             payload_at,
-            headroom,
-            layout,
-            capacity,
-            registered,
-        }))
+            pool: Rc::new(Pool {
+                returned: FreeList::default(),
+                payload_at,
+                headroom,
+                layout,
+                capacity,
+                registered,
+            }),
+        }
     }
 
     /// Payload bytes of each descriptor.
     pub fn capacity(&self) -> usize {
-        self.0.capacity
+        self.pool.capacity
     }
 
     /// How many descriptors a pool of registered memory has made.
     pub fn made(&self) -> usize {
-        let registered = self.0.registered.as_ref();
+        let registered = self.pool.registered.as_ref();
         registered.map_or(0, |r| r.count * r.chunks.borrow().len())
     }
 
@@ -193,29 +214,31 @@ impl DescPool {
     #[inline]
     pub fn get(&self) -> Desc<'_> {
         Desc {
-            block: self.0.pop().unwrap_or_else(|| self.grow()),
-            pool: &self.0,
+            block: self.pop().unwrap_or_else(|| self.grow()),
+            pool: self,
         }
+    }
+
+    #[inline]
+    fn pop(&self) -> Option<NonNull<u8>> {
+        self.free.pop().or_else(|| self.pool.returned.pop())
     }
 
     /// As `get`, of a pool of registered memory: the error is that of the registration.
     #[inline]
     pub fn get_registered(&self) -> Result<Desc<'_>> {
-        let block = match self.0.pop() {
+        let block = match self.pop() {
             Some(block) => block,
             None => self.grow_registered()?,
         };
-        Ok(Desc {
-            block,
-            pool: &self.0,
-        })
+        Ok(Desc { block, pool: self })
     }
 
     /// The descriptor of registered memory whose payload is at an address.
     fn with_payload(&self, payload: usize) -> Option<NonNull<u8>> {
-        let step = self.0.layout.pad_to_align().size();
-        let at = payload.checked_sub(self.0.payload_at)?;
-        let chunks = self.0.registered.as_ref()?.chunks.borrow();
+        let step = self.pool.layout.pad_to_align().size();
+        let at = payload.checked_sub(self.payload_at)?;
+        let chunks = self.pool.registered.as_ref()?.chunks.borrow();
         chunks.iter().find_map(|chunk| {
             let offset = at.checked_sub(chunk.memory.addr())?;
             let is_one = offset < chunk.layout.size() && offset.is_multiple_of(step);
@@ -242,9 +265,9 @@ impl DescPool {
     #[cold]
     fn grow(&self) -> NonNull<u8> {
         // SAFETY: the layout is not empty.
-        let block = unsafe { std::alloc::alloc(self.0.layout) };
+        let block = unsafe { std::alloc::alloc(self.pool.layout) };
         let Some(block) = NonNull::new(block) else {
-            std::alloc::handle_alloc_error(self.0.layout);
+            std::alloc::handle_alloc_error(self.pool.layout);
         };
         // SAFETY: fresh memory of the pool's layout.
         unsafe { self.initialize(block, 0) };
@@ -255,7 +278,7 @@ impl DescPool {
     fn grow_registered(&self) -> Result<NonNull<u8>> {
         /// The device pins whole pages.
         const PAGE: usize = 4096;
-        let Some(registered) = &self.0.registered else {
+        let Some(registered) = &self.pool.registered else {
             return Err(Status::UNSUPPORTED);
         };
         if let Some((at, status)) = registered.refused.get()
@@ -263,7 +286,7 @@ impl DescPool {
         {
             return Err(status);
         }
-        let step = self.0.layout.pad_to_align().size();
+        let step = self.pool.layout.pad_to_align().size();
         let layout = Layout::from_size_align(step * registered.count, PAGE)
             .map_err(|_| Status::NO_MEMORY)?;
         // SAFETY: the layout is not empty.
@@ -283,12 +306,9 @@ impl DescPool {
             let block = unsafe { memory.add(i * step) };
             // SAFETY: memory of the pool's layout that nobody else has.
             unsafe { self.initialize(block, key) };
-            drop(Desc {
-                block,
-                pool: &self.0,
-            });
+            self.free.push(block);
         }
-        self.0.pop().ok_or(Status::NO_MEMORY)
+        self.pop().ok_or(Status::NO_MEMORY)
     }
 
     /// Makes a descriptor of fresh memory.
@@ -298,7 +318,7 @@ impl DescPool {
     unsafe fn initialize(&self, block: NonNull<u8>, key: u32) {
         let header = Header {
             release: uct_recv_desc_t { cb: Some(release) },
-            pool: Rc::as_ptr(&self.0),
+            pool: Rc::as_ptr(&self.pool),
             next: Cell::new(None),
             key,
             kept: Cell::new(false),
@@ -306,7 +326,7 @@ impl DescPool {
         // SAFETY: fresh memory, aligned to at least 16, larger than the header.
         unsafe { block.cast::<Header>().write(header) };
         // SAFETY: as above.
-        unsafe { write_slot(block, &self.0) };
+        unsafe { write_slot(block, &self.pool) };
     }
 }
 
@@ -400,20 +420,23 @@ impl Drop for OwnedDesc {
     fn drop(&mut self) {
         // SAFETY: the pool count that `own` left behind is taken back here.
         let pool = unsafe { Rc::from_raw(header_of(self.block).pool) };
-        drop(Desc {
-            block: self.block,
-            pool: &pool,
-        });
+        pool.returned.push(self.block);
     }
 }
 
 impl Drop for Desc<'_> {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: ours until it is in the list.
-        let header = unsafe { header_of(self.block) };
-        header.next.set(self.pool.free.get());
-        self.pool.free.set(Some(self.block));
+        self.pool.free.push(self.block);
+    }
+}
+
+impl Drop for DescPool {
+    fn drop(&mut self) {
+        // They end with those that are still kept.
+        while let Some(block) = self.free.pop() {
+            self.pool.returned.push(block);
+        }
     }
 }
 
@@ -423,7 +446,7 @@ impl Drop for Pool {
             // Chunks are freed as wholes.
             return;
         }
-        while let Some(block) = self.pop() {
+        while let Some(block) = self.returned.pop() {
             // SAFETY: allocated in `grow` with this layout, in no one's hands.
             unsafe { std::alloc::dealloc(block.as_ptr(), self.layout) };
         }
@@ -459,10 +482,12 @@ mod tests {
         let d = pool.get();
         let p = d.payload();
         d.keep();
-        assert_ne!(pool.get().payload(), p, "a kept descriptor is not reused");
+        let other = pool.get();
+        assert_ne!(other.payload(), p, "a kept descriptor is not reused");
         // SAFETY: the descriptor starts `headroom` before the payload.
         unsafe { client_release(p.sub(24).cast()) };
-        assert!([pool.get().payload()].contains(&p));
+        assert_eq!(pool.get().payload(), p);
+        drop(other);
         let d = pool.get();
         let p = d.payload();
         d.keep();

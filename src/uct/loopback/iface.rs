@@ -80,13 +80,10 @@ impl SelfIface {
         fill: impl FnOnce(*mut u8) -> usize,
     ) -> usize {
         let desc = face.descs.get();
-        let len = fill(desc.payload());
+        let at = desc.payload();
+        let len = fill(at);
         // SAFETY: the descriptor holds `len` bytes.
-        let kept = unsafe {
-            face.base
-                .am
-                .invoke(id, desc.payload(), len, UCT_CB_PARAM_FLAG_DESC)
-        };
+        let kept = unsafe { (face.base.am).invoke(id, at, len, UCT_CB_PARAM_FLAG_DESC) };
         if kept == UCS_INPROGRESS {
             desc.keep();
         }
