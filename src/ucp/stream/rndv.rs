@@ -49,7 +49,7 @@ fn fetch_later(ep: &Ep) {
 
 /// Receives have taken all remote chunks of an endpoint. A call that is scheduled for them would copy what comes in the same
 /// progress, for which a receive may be posted before the next one.
-fn fetch_no_more(ep: &Ep) {
+fn cancel_fetch(ep: &Ep) {
     let to_fetch = &ep.worker().stream().to_fetch;
     let mut eps = to_fetch.eps.borrow_mut();
     eps.pop_if(|id| *id == ep.id.get());
@@ -162,7 +162,7 @@ pub fn copy_first(ep: &Ep, op: &mut StreamRecvOp, count: usize) -> usize {
         inbox.remote.set(inbox.remote.get() - 1);
         // The call also ends the endpoint of a stream that is broken.
         if inbox.remote.get() == 0 && !inbox.broken.get() {
-            fetch_no_more(ep);
+            cancel_fetch(ep);
         }
         receiver::send_ack(ep.worker(), message.sender, Ok(()));
     }

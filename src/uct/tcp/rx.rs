@@ -29,9 +29,9 @@ const _: () = assert!(MIN_ROOM >= MAX_RECORD);
 const MAX_ROUNDS: usize = 4;
 /// Bytes of a receive while directly placed bytes may follow, so that few of them are copied.
 const GLANCE: usize = 2 << 10;
-/// Bytes of a packet that the kernel takes for a full segment (TCP_MSS_DEFAULT, less the headers): reading two shorter ones
-/// has it send an acknowledgement.
-const FULL_SEGMENT: usize = 496;
+/// Bytes of a message whose packet the kernel takes for a full segment: TCP_MSS_DEFAULT, without the headers of frame and message.
+/// Reading two shorter ones has it send an acknowledgement.
+const FULL_SEGMENT: usize = 536 - 40;
 /// Bytes of a put received while their range is held at a time.
 const PUT_STEP: u64 = 256 << 10;
 
