@@ -53,24 +53,24 @@ pub enum Which {
 pub unsafe fn read(p: *const ucp_request_param_t, which: Which) -> Param {
     // SAFETY: by the caller's promise.
     let args = unsafe { RequestArgs::new(p) };
-    let mask = args.mask() as u32;
-    if mask & !UCP_OP_ATTR_FLAG_NO_IMM_CMPL == 0 {
-        return Param {
-            mask,
-            ..Param::PLAIN
-        };
-    }
-    // SAFETY: as promised by the caller.
-    let callback = unsafe { callback_of(p, which) };
-    Param {
-        mask,
-        flags: args.flags().unwrap_or(0),
-        callback,
+    let mut param = Param {
+        mask: args.mask() as u32,
+        // SAFETY: as promised by the caller.
+        callback: unsafe { callback_of(p, which) },
         datatype: args.datatype().unwrap_or(Param::PLAIN.datatype),
-        request: NonNull::new(args.request().unwrap_or(core::ptr::null_mut())),
-        memory_type: args.memory_type().unwrap_or(UCS_MEMORY_TYPE_HOST),
-        memh: args.memh().unwrap_or(core::ptr::null_mut()).cast(),
+        ..Param::PLAIN
+    };
+    const RARE: u32 = UCP_OP_ATTR_FIELD_FLAGS
+        | UCP_OP_ATTR_FIELD_REQUEST
+        | UCP_OP_ATTR_FIELD_MEMORY_TYPE
+        | UCP_OP_ATTR_FIELD_MEMH;
+    if param.mask & RARE != 0 {
+        param.flags = args.flags().unwrap_or(0);
+        param.request = NonNull::new(args.request().unwrap_or(core::ptr::null_mut()));
+        param.memory_type = args.memory_type().unwrap_or(UCS_MEMORY_TYPE_HOST);
+        param.memh = args.memh().unwrap_or(core::ptr::null_mut()).cast();
     }
+    param
 }
 
 /// Bytes of the caller's, copied to memory of the host; `None` for those that are there.

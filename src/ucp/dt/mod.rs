@@ -71,21 +71,30 @@ pub fn plain_bytes(dt: ucp_datatype_t, count: usize) -> Option<usize> {
 }
 
 /// Bytes of a list.
-#[inline(never)]
+#[inline]
 fn list_bytes(list: &[ucp_dt_iov_t]) -> Result<usize> {
     let mut len = 0usize;
-    for (i, e) in list.iter().enumerate() {
-        if e.buffer.is_null() && e.length > 0 {
-            return Err(null_entry(i, e.length));
+    for e in list {
+        if is_missing(e) {
+            return Err(missing_entry(list));
         }
         len = len.checked_add(e.length).ok_or_else(too_long)?;
     }
     Ok(len)
 }
 
+/// Whether the bytes of an entry cannot be there.
+#[inline]
+fn is_missing(e: &ucp_dt_iov_t) -> bool {
+    e.buffer.is_null() && e.length > 0
+}
+
 #[cold]
-fn null_entry(i: usize, length: usize) -> Status {
-    crate::ucs_error!("entry {i} of an IOV list has {length} bytes at NULL");
+fn missing_entry(list: &[ucp_dt_iov_t]) -> Status {
+    if let Some((i, e)) = list.iter().enumerate().find(|(_, e)| is_missing(e)) {
+        let length = e.length;
+        crate::ucs_error!("entry {i} of an IOV list has {length} bytes at NULL");
+    }
     Status::INVALID_PARAM
 }
 
@@ -117,7 +126,14 @@ impl Data {
         core::mem::replace(self, Data::empty())
     }
 
-    /// Reads a buffer as C describes it, in place: what a call returned would be moved, and stores by words that are loaded in pairs
+    /// As an assignment, to one that is empty: nothing has to be dropped, which the compiler does not see.
+    #[inline(always)]
+    fn put(&mut self, data: Data) {
+        debug_assert!(matches!(self, Data::Contig { len: 0, .. }));
+        core::mem::forget(core::mem::replace(self, data));
+    }
+
+    /// Reads a buffer as C describes it into an empty one, in place: what a call returned would be moved, and stores by words that are loaded in pairs
     /// wait until the stores before them are done, which of a message to another process is long.
     ///
     /// # Safety
@@ -136,18 +152,18 @@ impl Data {
                 crate::ucs_error!("a buffer of {len} bytes is NULL");
                 return Err(Status::INVALID_PARAM);
             }
-            *self = Data::contig(buffer.cast(), len);
+            self.put(Data::contig(buffer.cast(), len));
         } else if class(dt) == u64::from(UCP_DATATYPE_IOV) {
             if buffer.is_null() && count > 0 {
                 crate::ucs_error!("an IOV list of {count} entries is NULL");
                 return Err(Status::INVALID_PARAM);
             }
-            *self = Data::Iov {
+            self.put(Data::Iov {
                 list: buffer.cast(),
                 count,
                 len: 0,
                 reached: Cell::default(),
-            };
+            });
             let bytes = list_bytes(self.list())?;
             if let Data::Iov { len, .. } = self {
                 *len = bytes;
@@ -358,25 +374,23 @@ impl Data {
         }
     }
 
-    /// Copies bytes from `offset` on of a list to fill `room`; returns how many there were.
+    /// Copies bytes from `offset` on of a list, which has them, to fill `room`; returns how many.
     #[inline(never)]
     fn pack_list(&self, offset: usize, room: Room<'_>) -> usize {
         let (mut at, n) = (room.as_mut_ptr(), room.len());
-        let mut done = 0;
-        self.each_block_of(offset, n, |p, len| {
+        self.each_block_of(offset, n, move |p, len| {
             // SAFETY: a part of the user's buffer; the parts add up to at most `n`.
             unsafe { copy(p, at, len) };
             at = at.wrapping_add(len);
-            done += len;
         });
-        done
+        n
     }
 
     /// Copies bytes to `offset` of a list, as far as they fit.
     #[inline(never)]
     fn unpack_list(&self, offset: usize, from: Payload<'_>) {
         let mut src = from.as_ptr();
-        self.each_block_of(offset, from.len(), |p, len| {
+        self.each_block_of(offset, from.len(), move |p, len| {
             // SAFETY: a part of the user's buffer; the parts add up to at most the length.
             unsafe { copy(src, p, len) };
             src = src.wrapping_add(len);
