@@ -1,9 +1,10 @@
 //! The transports posix and sysv: processes of one host over memory that they share.
 //!
 //! Each interface owns a segment with an inbox of lanes; a sender attaches the segment and takes a lane of its own.
-//! `segment`: allocates and attaches memory. `layout`: layout of a segment. `ring`: a lane. `arena`: where its
-//! long messages stand. `growth`: how much of the arena is used. `prefetch`: hints to the processor. `inbox`, `outbox`: receiving
-//! and sending side. `wire`: formats of addresses and keys. Both transports are this code; they differ in how a segment is made.
+//! `segment`: allocates and attaches memory. `layout`: layout of a segment. `ring`: a lane and its sender. `ring::receiver`: its
+//! other side. `arena`: where its long messages stand. `growth`: how much of the arena is used. `prefetch`: hints to the
+//! processor. `inbox`, `outbox`: receiving and sending side. `wire`: formats of addresses and keys. Both transports are this code;
+//! they differ in how a segment is made.
 
 mod arena;
 mod config;
