@@ -24,16 +24,18 @@ const SIZE_CLASSES: usize = 25;
 const MAX_SAMPLE_TRANSFERS: u32 = 64;
 /// Fragments take processor time of the sender: they are chosen if they need at most this part of the time of a get.
 const FRAGMENTS_MIN_GAIN: f32 = 0.8;
-/// Samples between two probes of the slower scheme: at first, and at most.
+/// Transfers between two probes of the slower scheme, for each transfer of the last probe: at first, and at most. As many times more
+/// as the probe was slower, up to a limit: what probes cost is a sixteenth of the time at first, and less and less.
 const MIN_PROBE_INTERVAL: u32 = 16;
 const MAX_PROBE_INTERVAL: u32 = 1024;
+const MAX_PROBE_COST: f32 = 16.0;
 
 #[derive(Clone, Copy, Default)]
 struct SizeClass {
     /// Recent cycles a byte of each scheme; 0 before the first sample.
     get: f32,
     fragments: f32,
-    /// Samples until the next probe of the slower scheme, and the current distance of probes.
+    /// Transfers until the next probe of the slower scheme, and the current interval of probes.
     until_probe: u32,
     probe_interval: u32,
 }
@@ -55,23 +57,22 @@ impl SizeClass {
             return Scheme::Fragments;
         }
         if self.until_probe > 0 {
-            self.until_probe -= 1;
             return self.best();
         }
-        self.probe_interval =
-            (self.probe_interval * 2).clamp(MIN_PROBE_INTERVAL, MAX_PROBE_INTERVAL);
-        self.until_probe = self.probe_interval;
+        // Until this probe ends.
+        self.until_probe = MIN_PROBE_INTERVAL;
         match self.best() {
             Scheme::Get => Scheme::Fragments,
             Scheme::Fragments => Scheme::Get,
         }
     }
 
-    fn update(&mut self, scheme: Scheme, cycles: f32) {
+    /// Takes in a sample: cycles a byte, and its transfers.
+    fn update(&mut self, scheme: Scheme, cycles: f32, transfers: u32) {
         let before = self.best();
-        let known = match scheme {
-            Scheme::Get => &mut self.get,
-            Scheme::Fragments => &mut self.fragments,
+        let (known, other) = match scheme {
+            Scheme::Get => (&mut self.get, self.fragments),
+            Scheme::Fragments => (&mut self.fragments, self.get),
         };
         // A slow sample counts less than a fast one: another process may have had the processor.
         *known = match *known {
@@ -80,7 +81,13 @@ impl SizeClass {
             old => old + (cycles - old) / 4.0,
         };
         if self.best() != before {
-            (self.probe_interval, self.until_probe) = (MIN_PROBE_INTERVAL, MIN_PROBE_INTERVAL);
+            self.probe_interval = MIN_PROBE_INTERVAL;
+            self.until_probe = MIN_PROBE_INTERVAL;
+        } else if scheme != before {
+            self.probe_interval =
+                (self.probe_interval * 2).clamp(MIN_PROBE_INTERVAL, MAX_PROBE_INTERVAL);
+            let cost = (cycles / other).clamp(1.0, MAX_PROBE_COST);
+            self.until_probe = self.probe_interval * (transfers as f32 * cost) as u32;
         }
     }
 }
@@ -158,6 +165,9 @@ impl RndvTuner {
                 bytes: 0,
             };
         }
+        self.with_class(class, |class| {
+            class.until_probe = class.until_probe.saturating_sub(1)
+        });
         sample.mixed |= sample.class != class;
         sample.transfers += 1;
         self.current.set(sample);
@@ -183,7 +193,9 @@ impl RndvTuner {
         }
         let took = cycles().wrapping_sub(sample.began).max(1);
         let each = took as f32 / sample.bytes as f32;
-        self.with_class(sample.class, |class| class.update(sample.scheme, each));
+        self.with_class(sample.class, |class| {
+            class.update(sample.scheme, each, sample.transfers)
+        });
     }
 
     fn with_class<R>(&self, class: usize, f: impl FnOnce(&mut SizeClass) -> R) -> R {
@@ -203,11 +215,12 @@ fn cycles() -> u64 {
 mod tests {
     use super::*;
 
-    /// Chooses `n` times with these costs; returns how often fragments were chosen.
+    /// Chooses for `n` transfers, one after the other, with these costs; returns how often fragments were chosen.
     fn fragments_of(class: &mut SizeClass, n: usize, get: f32, fragments: f32) -> usize {
         let mut count = 0;
         for _ in 0..n {
             let scheme = class.choose();
+            class.until_probe = class.until_probe.saturating_sub(1);
             count += usize::from(scheme == Scheme::Fragments);
             class.update(
                 scheme,
@@ -216,6 +229,7 @@ mod tests {
                 } else {
                     fragments
                 },
+                1,
             );
         }
         count
@@ -231,6 +245,45 @@ mod tests {
         // A small gain is not worth the sender's processor time.
         let mut class = SizeClass::default();
         assert!(fragments_of(&mut class, 1000, 1.0, 0.9) < 50);
+    }
+
+    /// Fragments overlap in each of their samples, as in an all-to-all; gets do not.
+    #[test]
+    fn probes_of_many_transfers_are_as_seldom() {
+        const OVERLAPPING: u32 = 15;
+        let tuner = Rc::new(RndvTuner::default());
+        let mut class = SizeClass::default();
+        class.update(Scheme::Get, 1.0, 1);
+        class.update(Scheme::Fragments, 3.0, OVERLAPPING);
+        tuner.classes[12].set(class);
+        let (mut transfers, mut probing) = (0, 0);
+        while transfers < 10_000 {
+            let (scheme, first) = begin(&tuner, 5000);
+            let overlapping = if scheme == Scheme::Fragments {
+                OVERLAPPING
+            } else {
+                1
+            };
+            let others: Vec<_> = (1..overlapping).map(|_| begin(&tuner, 5000)).collect();
+            transfers += overlapping;
+            probing += if scheme == Scheme::Fragments {
+                overlapping
+            } else {
+                0
+            };
+            drop(others);
+            // Without a clock its measurement would be as good.
+            tuner.current.set(Sample {
+                mixed: true,
+                ..tuner.current.get()
+            });
+            drop(first);
+            tuner.with_class(12, |class| {
+                let cost = if scheme == Scheme::Get { 1.0 } else { 3.0 };
+                class.update(scheme, cost, overlapping);
+            });
+        }
+        assert!((15..500).contains(&probing), "{probing} of {transfers}");
     }
 
     #[test]
