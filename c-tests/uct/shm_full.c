@@ -1,4 +1,4 @@
-/* Shared memory that runs out is a status, not a signal: 32 MiB of System V segments in a namespace of our own, filled
+/* Shared memory that runs out is a status, not a signal: 36 MiB of System V segments in a namespace of our own, filled
  * step by step; what was allocated before stays usable. */
 /* valgrind: no, unshare and mount in a process under valgrind need more rights than some hosts give */
 #define _GNU_SOURCE
@@ -39,13 +39,13 @@ int main(void)
     ucs_status_t status = UCS_OK;
     uct_ep_h ep;
 
-    if (unshare(CLONE_NEWIPC) || !limit_segments("8192")) {
+    if (unshare(CLONE_NEWIPC) || !limit_segments("9216")) {
         SKIP("no right to limit the segments of a namespace");
     }
     transport_open(&t, "sysv", NULL, 0);
     CHECK_OK(uct_iface_set_am_handler(t.iface, ID, on_message, NULL, 0));
     ep = transport_connect(&t, NULL);
-    OK("an interface and an endpoint fit into 32 MiB");
+    OK("an interface and an endpoint fit into 36 MiB");
 
     memset(&params, 0, sizeof(params));
     params.field_mask = UCT_MEM_ALLOC_PARAM_FIELD_FLAGS | UCT_MEM_ALLOC_PARAM_FIELD_MDS;
