@@ -89,7 +89,7 @@ fn lead_of(params: &IfaceParams) -> u32 {
 }
 
 /// The configured sizes. A slot has a line more than FIFO_ELEM_SIZE says: a message of UCP's of 100 to 176 bytes takes 105 ns with its
-/// third line there, and 160 with lines of the arena. `INVALID_PARAM` if they are unusable.
+/// third line there, and 160 with lines of the arena, if the receiver waits for it. `INVALID_PARAM` if they are unusable.
 fn shape_of(config: &Config, params: &IfaceParams) -> core::result::Result<(Shape, u32), Failure> {
     let (slots, slot) = (
         config.uint(var!(config::MM, "FIFO_SIZE")),

@@ -445,3 +445,46 @@ fn two_threads_pass_everything_in_order() {
         }
     });
 }
+
+/// Messages of two lines in slots and in the arena, once the receiver has lagged, of a lane with these sizes.
+fn places_behind_a_lag(shape: Shape) -> (u64, u64) {
+    let memory = Memory::new(shape);
+    let (sender, receiver) = memory.ends(shape, 0.0);
+    let len = shape.inline_max();
+    let (in_slot, elsewhere) = (Cell::new(0), Cell::new(0));
+    let take = |max| {
+        receiver.poll(max, |polled| {
+            let count = match polled {
+                Polled::InSlot(_) => &in_slot,
+                _ => &elsewhere,
+            };
+            count.set(count.get() + 1);
+            check(u64::from(good(polled).id), &good(polled));
+            true
+        })
+    };
+    for number in 0..u64::from(shape.slots) {
+        send(&sender, number, len, false).unwrap();
+    }
+    assert_eq!(send(&sender, 0, len, false), Err(Full));
+    assert_eq!(take(u64::MAX), u64::from(shape.slots));
+    for number in 0..3 {
+        send(&sender, number, len, number == 1).unwrap();
+    }
+    assert_eq!(take(u64::MAX), 3);
+    (in_slot.get(), elsewhere.get())
+}
+
+#[test]
+fn messages_of_several_lines_stand_in_the_arena_while_the_receiver_lags() {
+    let slots = u64::from(SMALL.slots);
+    let lines = Shape { slot: 128, ..SMALL };
+    assert_eq!(places_behind_a_lag(lines), (slots, 3));
+    let line = Shape { slot: 64, ..SMALL };
+    assert_eq!(places_behind_a_lag(line), (slots + 3, 0));
+    let short_arena = Shape {
+        segment: 120,
+        ..lines
+    };
+    assert_eq!(places_behind_a_lag(short_arena), (slots + 3, 0));
+}
