@@ -53,7 +53,8 @@ unsafe fn run(
             true => Verb::AtomicMapped,
             false => Verb::Atomic,
         };
-        table::count_access(ep, verb, atomic.size.into());
+        let host = (UCS_MEMORY_TYPE_HOST, UCS_MEMORY_TYPE_HOST);
+        table::count_access(ep, verb, host, atomic.size.into());
     }
     let posted = post::atomic(ep, param, atomic, address, key)?;
     if matches!(posted, Posted::Done) {

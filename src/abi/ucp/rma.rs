@@ -126,7 +126,7 @@ unsafe fn access(direction: Direction, t: &Target, mut param: Param) -> Result<P
             (side, Feature::Rma),
             &mut data,
             |_, data| {
-                post::count_protocol(ep, direction, key, data.len());
+                post::count_protocol(ep, direction, key, data);
             },
         )
     }?;

@@ -2,11 +2,12 @@
 //!
 //! `send`: eager and rendezvous sends. `reassembly`: fragmented messages. `rndv`: rendezvous data; `fetched`: rendezvous
 //! into buffers of the library; `own`: messages of a worker to itself, which need none; `revocation`: the epoch that tells whether rendezvous buffers are still valid. `rails`:
-//! transfers that are split over several lanes. `zcopy`: transfers that a transport performs between the memory of two processes. `device_copies`: copies by devices
-//! from memory that is mapped here. `control`: control messages. `table` prints
+//! transfers that are split over several lanes. `zcopy`: transfers that a transport performs between the memory of two processes. `device_access`: how accesses of devices'
+//! memory go; `device_copies`: copies by devices from memory that is mapped here. `control`: control messages. `table` prints
 //! the thresholds. `postponed`: operations that go on with the next progress. `upstream`: messages in upstream's format.
 
 pub mod control;
+pub mod device_access;
 pub mod device_copies;
 pub mod fetched;
 pub mod own;

@@ -4,18 +4,16 @@
 //! The copies take no help of the peer, so fences wait for them, as for those by the kernel.
 #![forbid(unsafe_code)]
 
-use crate::c::{UCS_MEMORY_TYPE_HOST, uct_rkey_t};
+use crate::c::uct_rkey_t;
 use crate::ucp::dt::Data;
 use crate::ucp::ep::Ep;
 use crate::ucp::op::{GetOp, Op, PutOp};
+use crate::ucp::proto::device_access;
 use crate::ucp::proto::zcopy::{self, Direction, Transfer};
 use crate::ucp::reg::LocalMemory;
 use crate::ucp::request::{Param, Posted, Request, must_be_immediate, reached, settle};
 use crate::ucp::rkey::RemoteKey;
 use crate::ucs::Result;
-
-/// Fewer bytes of the host are put by a message, which has them when the call returns: a device takes microseconds to begin.
-const FROM_HOST: usize = 8 << 10;
 
 /// Posts an access. `None` where it has to go by messages.
 pub fn access(
@@ -25,11 +23,8 @@ pub fn access(
     (address, key, rkey): (u64, &RemoteKey, uct_rkey_t),
     direction: Direction,
 ) -> Option<Result<Posted>> {
-    let (local, kind) = data.block().filter(|_| !data.is_empty())?;
-    if direction == Direction::Put && kind == UCS_MEMORY_TYPE_HOST && data.len() < FROM_HOST {
-        return None;
-    }
-    let lane = ep.device_lane(key.info.mem_type.into())?;
+    let (local, kind) = data.block()?;
+    let lane = device_access::lane(ep, data, key.info.mem_type.into(), direction)?;
     if must_be_immediate(param).is_err() {
         return None;
     }

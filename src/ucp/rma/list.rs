@@ -95,8 +95,10 @@ pub fn put(ep: &Ep, param: &Param, elements: &[Element<'_>]) -> Result<Posted> {
         for block in 0..put.of.blocks {
             let data = bytes(ep.worker(), put.buffer.wrapping_add(block * stride), length);
             let address = put.address + (block * length) as u64;
-            if ep.worker().examines_operations() {
-                post::count_protocol(ep, Direction::Put, put.key, length);
+            if ep.worker().examines_operations()
+                && let Ok(data) = &data
+            {
+                post::count_protocol(ep, Direction::Put, put.key, data);
             }
             all.post_part(|param| post::put(ep, param, data?, address, put.key));
         }

@@ -9,6 +9,7 @@ use crate::ucp::atomic::{Atomic, AtomicOperation, apply};
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Capability, Ep, Pin};
 use crate::ucp::op::{GetOp, Op, PutOp};
+use crate::ucp::proto::device_access;
 use crate::ucp::proto::device_copies;
 use crate::ucp::proto::postponed;
 use crate::ucp::proto::rails;
@@ -19,7 +20,6 @@ use crate::ucp::request::{
     Callback, Info, Param, Posted, Req, Request, immediate, must_be_immediate, settle,
 };
 use crate::ucp::rkey::{Access, MappedBytes, RemoteKey};
-use crate::ucp::staging;
 use crate::ucs::{Result, Status};
 use crate::uct::api::AtomicWord;
 use crate::uct::base::copy::{Payload, Room, SMALL};
@@ -130,14 +130,15 @@ pub unsafe fn atomic_mapped<W: AtomicWord>(
 }
 
 /// Counts an access in the row of its protocol, where the configuration wants that.
-pub fn count_protocol(ep: &Ep, direction: Direction, key: &RemoteKey, length: usize) {
+pub fn count_protocol(ep: &Ep, direction: Direction, key: &RemoteKey, data: &Data) {
     let verb = match (direction, is_mapped(ep, key)) {
         (Direction::Put, false) => Verb::Put,
         (Direction::Put, true) => Verb::PutMapped,
         (Direction::Get, false) => Verb::Get,
         (Direction::Get, true) => Verb::GetMapped,
     };
-    table::count_access(ep, verb, length);
+    let memory = (data.memory_type(), key.info.mem_type.into());
+    table::count_access(ep, verb, memory, data.len());
 }
 
 /// Writes the buffer to remote memory.
@@ -208,11 +209,7 @@ fn start_copy(
     (address, key): (u64, &RemoteKey),
     direction: Direction,
 ) -> Option<Result<Box<dyn PendingCopy>>> {
-    if data.len() < staging::SHORTEST || must_be_immediate(param).is_err() {
-        return None;
-    }
-    let device_memory = &ep.worker().context().device_memory;
-    let copier = device_memory.copier(data.memory_type())?;
+    let copier = device_access::copier(ep, data).filter(|_| must_be_immediate(param).is_ok())?;
     let right = match direction {
         Direction::Put => WRITE,
         Direction::Get => READ,

@@ -7,13 +7,16 @@ use crate::ucp::dt::Data;
 use crate::ucp::ep::{Capability, Ep, Lane};
 use crate::ucp::op::{MessageKind, Stage, UserHeader};
 use crate::ucp::plan::RndvPolicy;
+use crate::ucp::proto::device_access;
 use crate::ucp::proto::rndv::mapped;
 use crate::ucp::proto::send;
+use crate::ucp::proto::zcopy::Direction;
 use crate::ucp::rndv_state::SenderState;
 use crate::ucp::staging;
 use crate::ucs::memtype::MemType;
 use crate::wire::header::{AmHdr, StreamHdr};
 use crate::wire::id::EpName;
+use core::iter;
 
 /// The operations that a table is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,30 +48,6 @@ impl Verb {
             Verb::Mapped => UCP_FEATURE_TAG | UCP_FEATURE_AM | UCP_FEATURE_STREAM,
             Verb::Put | Verb::PutMapped | Verb::Get | Verb::GetMapped => UCP_FEATURE_RMA,
             Verb::Atomic | Verb::AtomicMapped => UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64,
-        }
-    }
-
-    /// Behind which the title names the type of memory, if the operation is a message.
-    fn title(self) -> &'static str {
-        match self {
-            Verb::Tag => "tagged message by ucp_tag_send*",
-            Verb::TagFast => "tagged message by ucp_tag_send*(fast-completion)",
-            Verb::TagSync => "synchronous tagged message by ucp_tag_send_sync*",
-            Verb::Am => "active message by ucp_am_send*",
-            Verb::Stream => "stream message by ucp_stream_send*",
-            Verb::Mapped => "message from host memory of ucp_mem_map that the peer can map",
-            Verb::Put => "remote memory write by ucp_put* from host memory to host",
-            Verb::PutMapped => {
-                "remote memory write by ucp_put* from host memory to host memory that is mapped here"
-            }
-            Verb::Get => "remote memory read by ucp_get* into host memory from host",
-            Verb::GetMapped => {
-                "remote memory read by ucp_get* into host memory from host memory that is mapped here"
-            }
-            Verb::Atomic => "atomic operation by ucp_atomic_op* on host",
-            Verb::AtomicMapped => {
-                "atomic operation by ucp_atomic_op* on host memory that is mapped here"
-            }
         }
     }
 
@@ -138,36 +117,86 @@ const VERBS: [Verb; 12] = [
     Verb::AtomicMapped,
 ];
 
-/// What a table is about: operations, and the type of memory at this end.
+/// What a table is about: operations, and the types of memory at both ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Subject {
     pub verb: Verb,
     pub memory: ucs_memory_type_t,
+    /// The peer's that is accessed; the host's of messages.
+    pub remote: ucs_memory_type_t,
 }
 
 impl Subject {
-    pub fn of_host(verb: Verb) -> Subject {
+    pub fn of(verb: Verb, memory: ucs_memory_type_t) -> Subject {
         Subject {
             verb,
-            memory: UCS_MEMORY_TYPE_HOST,
+            memory,
+            remote: UCS_MEMORY_TYPE_HOST,
+        }
+    }
+
+    pub fn of_host(verb: Verb) -> Subject {
+        Subject::of(verb, UCS_MEMORY_TYPE_HOST)
+    }
+
+    /// The tables of this kind: of messages by the type of memory here, of puts and gets by those of both ends.
+    fn all(verb: Verb, devices: &[ucs_memory_type_t]) -> Vec<Subject> {
+        let with_host = || iter::once(UCS_MEMORY_TYPE_HOST).chain(devices.iter().copied());
+        let by_local = || with_host().map(|memory| Subject::of(verb, memory));
+        match verb {
+            Verb::Put | Verb::Get => by_local()
+                .flat_map(|of| with_host().map(move |remote| Subject { remote, ..of }))
+                .collect(),
+            Verb::PutMapped | Verb::GetMapped => by_local().collect(),
+            _ if verb.message().is_some() => by_local().collect(),
+            _ => vec![Subject::of_host(verb)],
+        }
+    }
+
+    fn is_of_host(self) -> bool {
+        (self.memory, self.remote) == (UCS_MEMORY_TYPE_HOST, UCS_MEMORY_TYPE_HOST)
+    }
+
+    fn title(self) -> String {
+        let name = |memory| MemType::from_c(memory).name();
+        let (here, there) = (name(self.memory), name(self.remote));
+        match self.verb {
+            Verb::Tag => format!("tagged message by ucp_tag_send* from {here} memory"),
+            Verb::TagFast => {
+                format!("tagged message by ucp_tag_send*(fast-completion) from {here} memory")
+            }
+            Verb::TagSync => {
+                format!("synchronous tagged message by ucp_tag_send_sync* from {here} memory")
+            }
+            Verb::Am => format!("active message by ucp_am_send* from {here} memory"),
+            Verb::Stream => format!("stream message by ucp_stream_send* from {here} memory"),
+            Verb::Mapped => {
+                "message from host memory of ucp_mem_map that the peer can map".to_owned()
+            }
+            Verb::Put => format!("remote memory write by ucp_put* from {here} memory to {there}"),
+            Verb::PutMapped => format!(
+                "remote memory write by ucp_put* from {here} memory to host memory that is mapped here"
+            ),
+            Verb::Get => format!("remote memory read by ucp_get* into {here} memory from {there}"),
+            Verb::GetMapped => format!(
+                "remote memory read by ucp_get* into {here} memory from host memory that is mapped here"
+            ),
+            Verb::Atomic => "atomic operation by ucp_atomic_op* on host".to_owned(),
+            Verb::AtomicMapped => {
+                "atomic operation by ucp_atomic_op* on host memory that is mapped here".to_owned()
+            }
         }
     }
 
     fn table(self, ep: &Ep) -> Table {
-        let title = self.verb.title();
-        let (title, rows) = match self.verb.message() {
-            Some((kind, policy)) => (
-                format!(
-                    "{title} from {} memory",
-                    MemType::from_c(self.memory).name()
-                ),
-                message_rows(ep, &kind, policy, self.memory),
-            ),
-            None => (title.to_owned(), self.verb.rows(ep)),
+        let rows = match self.verb.message() {
+            Some((kind, policy)) => message_rows(ep, &kind, policy, self.memory),
+            None if self.is_of_host() => self.verb.rows(ep),
+            None => device_access_rows(ep, self),
         };
         Table {
             subject: self,
-            title,
+            title: self.title(),
             rows,
         }
     }
@@ -186,13 +215,13 @@ pub fn tables(ep: &Ep) -> Vec<Table> {
     let context = ep.worker().context();
     let is_wanted = |verb: &Verb| context.params.features & u64::from(verb.features()) != 0;
     let verbs = || VERBS.into_iter().filter(is_wanted);
-    let of_devices = device_types(context).flat_map(|memory| {
-        let messages = verbs().filter(|verb| verb.message().is_some());
-        messages.map(move |verb| Subject { verb, memory })
-    });
-    verbs()
-        .map(Subject::of_host)
-        .chain(of_devices)
+    let devices: Vec<_> = device_types(context).collect();
+    let mut subjects: Vec<_> = verbs()
+        .flat_map(|verb| Subject::all(verb, &devices))
+        .collect();
+    subjects.sort_by_key(|subject| !subject.is_of_host());
+    subjects
+        .into_iter()
         .map(|subject| subject.table(ep))
         .filter(|table| !table.rows.is_empty())
         .collect()
@@ -345,11 +374,67 @@ fn access_rows(ep: &Ep) -> (Vec<Row>, Vec<Row>) {
     }
 }
 
+/// How puts and gets go whose memory is a device's at one end or both.
+fn device_access_rows(ep: &Ep, subject: Subject) -> Vec<Row> {
+    let memory = &ep.worker().context().device_memory;
+    let shares_memory = ep.is_same_host() || ep.remote_uuid.get() == ep.worker().uuid;
+    let is_mapped = matches!(subject.verb, Verb::PutMapped | Verb::GetMapped);
+    if is_mapped && !shares_memory {
+        return Vec::new();
+    }
+    let mut rows: Vec<Row> = Vec::new();
+    for from in [0, 1, device_access::FROM_HOST, staging::SHORTEST] {
+        let data = Data::contig(core::ptr::null_mut(), from);
+        let data = match memory.copier(subject.memory) {
+            Some(copier) => data.staged(copier, subject.memory),
+            None => data,
+        };
+        let (way, by) = match is_mapped {
+            true if device_access::copier(ep, &data).is_some() => {
+                ("device copy", ep.transport_name())
+            }
+            true => ("copy", ep.transport_name()),
+            false => device_access_way(ep, subject, &data),
+        };
+        if rows
+            .last()
+            .is_none_or(|last| (last.way.as_str(), &last.by) != (way, &by))
+        {
+            rows.push(row(from, way, &by));
+        }
+    }
+    rows
+}
+
+/// How one of them goes to memory that is not mapped, as far as the peer's key has what the lane needs.
+fn device_access_way(ep: &Ep, subject: Subject, data: &Data) -> (&'static str, String) {
+    let direction = match subject.verb {
+        Verb::Put => Direction::Put,
+        _ => Direction::Get,
+    };
+    let by_host = || {
+        ep.lane_with(Capability::SingleCopy)
+            .or_else(|| ep.lane_with(Capability::PutByKey))
+    };
+    let lane = match subject.remote {
+        UCS_MEMORY_TYPE_HOST if by_host().is_some() => None,
+        UCS_MEMORY_TYPE_HOST => ep.rdma_lane(subject.memory),
+        remote if ep.device_lane(remote).is_some() => {
+            device_access::lane(ep, data, remote, direction)
+        }
+        _ => ep.rdma_lane(subject.memory),
+    };
+    match lane.filter(|_| !data.is_empty()) {
+        Some(lane) => ("zero-copy", ep.name_of(lane.iface)),
+        None => ("software emulation", ep.transport_name()),
+    }
+}
+
 /// What the table is about that a message belongs to, and its protocol there. `policy` is what it is sent with.
 pub fn of_message(ep: &Ep, verb: Verb, data: &Data, policy: RndvPolicy) -> (Subject, String) {
     let memory = data.memory_type();
     let Some((kind, _)) = verb.message() else {
-        return (Subject { verb, memory }, String::new());
+        return (Subject::of(verb, memory), String::new());
     };
     let stage = send::plan(ep, &kind, data, policy);
     let is_rndv = stage == Stage::Rndv(SenderState::SendRts);
@@ -357,5 +442,5 @@ pub fn of_message(ep: &Ep, verb: Verb, data: &Data, policy: RndvPolicy) -> (Subj
         return (Subject::of_host(Verb::Mapped), String::new());
     }
     let way = message_way(ep, &kind, data, policy).0;
-    (Subject { verb, memory }, way)
+    (Subject::of(verb, memory), way)
 }

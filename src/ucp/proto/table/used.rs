@@ -2,6 +2,7 @@
 
 use super::rows::{self, Subject, Table, Verb};
 use super::{number, print, who};
+use crate::c::ucs_memory_type_t;
 use crate::ucp::dt::Data;
 use crate::ucp::ep::Ep;
 use crate::ucp::plan::RndvPolicy;
@@ -102,16 +103,25 @@ impl UsedProtocols {
 pub fn count_message(ep: &Ep, verb: Verb, data: &Data, policy: RndvPolicy) {
     if let Some(used) = &ep.worker().proto().used {
         let memory = data.memory_type();
-        used.add(ep, data.len(), Subject { verb, memory }, || {
+        used.add(ep, data.len(), Subject::of(verb, memory), || {
             rows::of_message(ep, verb, data, policy)
         });
     }
 }
 
-/// Remote memory is about to be accessed.
-pub fn count_access(ep: &Ep, verb: Verb, length: usize) {
+/// Remote memory is about to be accessed, from or to a type of memory here, and of one there.
+pub fn count_access(
+    ep: &Ep,
+    verb: Verb,
+    (memory, remote): (ucs_memory_type_t, ucs_memory_type_t),
+    length: usize,
+) {
     if let Some(used) = &ep.worker().proto().used {
-        let subject = Subject::of_host(verb);
+        let subject = Subject {
+            verb,
+            memory,
+            remote,
+        };
         used.add(ep, length, subject, || (subject, String::new()));
     }
 }
