@@ -28,11 +28,11 @@ const LONG_TIMES: u32 = 4;
 /// Lanes with room for streams, and for long messages whose receiver does not run at the moment: of 16 processes on two processors
 /// some waited for theirs with a quarter of that room (MPI_Allreduce of 256 KiB).
 const WIDE_LANES: u32 = 14;
-/// Of those, where lanes are so long that their address space is better used for more senders.
-const FEW_WIDE_LANES: u32 = 6;
 /// Then those with a quarter of that room, and later senders get narrow ones, so that many peers stay cheap: an interface must fit into
 /// 36 MiB of address space.
 const MIDDLE_LANES: u32 = 16;
+/// Wide lanes, and no middle ones, where lanes are so long that the address space is better used for more senders.
+const FEW_WIDE_LANES: u32 = 6;
 /// No interface has more senders at a time.
 pub const MAX_LANES: u32 = 512;
 /// Address space that one interface's segment may take.

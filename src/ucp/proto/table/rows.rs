@@ -81,14 +81,12 @@ impl Verb {
     /// Its rows for an endpoint; none if the endpoint has no such operations.
     fn rows(self, ep: &Ep) -> Vec<Row> {
         let name = ep.transport_name();
-        let to_itself = ep.remote_uuid.get() == ep.worker().uuid;
-        let shares_memory = ep.is_same_host() || to_itself;
-        let mapped = |way| match shares_memory {
+        let mapped = |way| match shares_memory(ep) {
             true => vec![row(0, way, &name)],
             false => Vec::new(),
         };
         match self {
-            Verb::Mapped if ep.is_same_host() && ep.worker().proto().rules.maps && !to_itself => {
+            Verb::Mapped if ep.is_same_host() && ep.worker().proto().rules.maps && !is_own(ep) => {
                 let way = "rendezvous copy from mapped remote memory";
                 vec![row(ep.lane().thresholds.rndv_mapped, way, &name)]
             }
@@ -327,7 +325,7 @@ fn rndv_way(ep: &Ep, data: &Data) -> (String, String) {
             (copies.or(device), copies.or(put).or(device))
         }
     };
-    let (how, by) = if ep.remote_uuid.get() == ep.worker().uuid && rules.maps {
+    let (how, by) = if is_own(ep) && rules.maps {
         ("copy from mapped remote memory", ep.transport_name())
     } else if let Some(lane) = reads.filter(|_| rules.reads) {
         ("zero-copy read from remote", ep.name_of(lane.iface))
@@ -374,12 +372,21 @@ fn access_rows(ep: &Ep) -> (Vec<Row>, Vec<Row>) {
     }
 }
 
+/// Whether an endpoint leads back to its worker.
+fn is_own(ep: &Ep) -> bool {
+    ep.remote_uuid.get() == ep.worker().uuid
+}
+
+/// Whether memory of the peer's may be mapped here.
+fn shares_memory(ep: &Ep) -> bool {
+    ep.is_same_host() || is_own(ep)
+}
+
 /// How puts and gets go whose memory is a device's at one end or both.
 fn device_access_rows(ep: &Ep, subject: Subject) -> Vec<Row> {
     let memory = &ep.worker().context().device_memory;
-    let shares_memory = ep.is_same_host() || ep.remote_uuid.get() == ep.worker().uuid;
     let is_mapped = matches!(subject.verb, Verb::PutMapped | Verb::GetMapped);
-    if is_mapped && !shares_memory {
+    if is_mapped && !shares_memory(ep) {
         return Vec::new();
     }
     let mut rows: Vec<Row> = Vec::new();
