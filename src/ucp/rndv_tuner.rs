@@ -74,12 +74,17 @@ impl SizeClass {
             Scheme::Get => (&mut self.get, self.fragments),
             Scheme::Fragments => (&mut self.fragments, self.get),
         };
-        // A slow sample counts less than a fast one: another process may have had the processor.
+        let is_first = *known == 0.0;
+        // A slow sample counts for less than a fast one: another process may have had the processor.
         *known = match *known {
-            0.0 => cycles,
-            old if cycles < old => (old + cycles) / 2.0,
+            old if is_first || cycles < old => cycles,
             old => old + (cycles - old) / 4.0,
         };
+        if is_first {
+            // It may have been the first use of the memory: the scheme that seems slower is probed at once.
+            self.until_probe = 0;
+            return;
+        }
         if self.best() != before {
             self.probe_interval = MIN_PROBE_INTERVAL;
             self.until_probe = MIN_PROBE_INTERVAL;
@@ -245,6 +250,27 @@ mod tests {
         // A small gain is not worth the sender's processor time.
         let mut class = SizeClass::default();
         assert!(fragments_of(&mut class, 1000, 1.0, 0.9) < 50);
+    }
+
+    /// The first transfer of a process pays for pages that nobody has touched.
+    #[test]
+    fn a_slow_first_sample_decides_nothing() {
+        for slow in [Scheme::Get, Scheme::Fragments] {
+            let mut class = SizeClass::default();
+            let mut gets = 0;
+            for n in 0..30 {
+                let scheme = class.choose();
+                gets += usize::from(scheme == Scheme::Get);
+                let cost = match scheme {
+                    first if first == slow && n < 2 => 30.0,
+                    Scheme::Get => 1.0,
+                    Scheme::Fragments => 2.0,
+                };
+                class.update(scheme, cost, 1);
+                class.until_probe = class.until_probe.saturating_sub(1);
+            }
+            assert!(gets > 25, "{gets} of 30 after a slow {slow:?}");
+        }
     }
 
     /// Fragments overlap in each of their samples, as in an all-to-all; gets do not.
