@@ -53,8 +53,7 @@ unsafe fn run(
             true => Verb::AtomicMapped,
             false => Verb::Atomic,
         };
-        let host = (UCS_MEMORY_TYPE_HOST, UCS_MEMORY_TYPE_HOST);
-        table::count_access(ep, verb, host, atomic.size.into());
+        table::count_atomic(ep, verb, atomic.size.into());
     }
     let posted = post::atomic(ep, param, atomic, address, key)?;
     if matches!(posted, Posted::Done) {

@@ -16,19 +16,8 @@ impl Ep {
     /// Makes a key of the peer usable here.
     pub fn unpack_key(&self, info: Rkey, keys: MdKeyList<'_>) -> RemoteKey {
         let context = self.worker().context();
-        if u32::from(info.mem_type) != UCS_MEMORY_TYPE_HOST {
-            // Its owner's processor does not reach it, nor does this one.
-            let lane = match info.mem_type {
-                PARTS => self.lane_with(Capability::DeviceCopy),
-                kind => self.device_lane(kind.into()),
-            };
-            if let Some(key) = lane.and_then(|lane| self.key_of_lane(lane, keys)) {
-                return RemoteKey::new(info, Access::Device(key.rkey()), Some(key));
-            }
-            let by_rdma = self.rdma_key(info, keys);
-            return by_rdma.unwrap_or_else(|| RemoteKey::new(info, Access::Messages, None));
-        }
-        if info.context == context.id {
+        let is_host = u32::from(info.mem_type) == UCS_MEMORY_TYPE_HOST;
+        if is_host && info.context == context.id {
             let access = match context.regions.locate_own(&info) {
                 Some(here) => Access::Direct((here as isize).wrapping_sub(info.address as isize)),
                 None => Access::Messages,
@@ -36,18 +25,41 @@ impl Ep {
             return RemoteKey::new(info, access, None);
         }
         let is_peers = |owner| owner == self.peer_process();
-        if let Some((mapping, _)) = Mapping::find(context, (&info, keys), is_peers) {
+        if is_host && let Some((mapping, _)) = Mapping::find(context, (&info, keys), is_peers) {
             return RemoteKey::new(info, Access::Direct(mapping.delta), Some(mapping));
         }
-        if self.lane_with(Capability::SingleCopy).is_some() {
-            return RemoteKey::new(info, Access::SingleCopy, None);
-        }
-        let writer = self.lane_with(Capability::PutByKey);
-        if let Some(key) = writer.and_then(|lane| self.key_of_lane(lane, keys)) {
-            return RemoteKey::new(info, Access::Written(key.rkey()), Some(key));
-        }
-        let by_rdma = self.rdma_key(info, keys);
-        by_rdma.unwrap_or_else(|| RemoteKey::new(info, Access::Messages, None))
+        let mut lanes = self.access_lanes(info.mem_type.into());
+        let by_lane = lanes.find_map(|(capability, lane)| match capability {
+            Capability::SingleCopy => Some(RemoteKey::new(info, Access::SingleCopy, None)),
+            Capability::PutByKey => self.key_by_lane(lane, (info, keys), Access::Written),
+            Capability::DeviceCopy => self.key_by_lane(lane, (info, keys), Access::Device),
+            Capability::Rdma => self.rdma_key(lane, (info, keys)),
+        });
+        by_lane.unwrap_or_else(|| RemoteKey::new(info, Access::Messages, None))
+    }
+
+    /// The lanes that may access memory of the peer's, of a type `UCS_MEMORY_TYPE_*` or in `PARTS`, the best one first.
+    /// The first that has a key of the memory does; where none has, messages do.
+    pub fn access_lanes(
+        &self,
+        memory: ucs_memory_type_t,
+    ) -> impl Iterator<Item = (Capability, Lane)> {
+        // The processors, and what reaches their memory, do not reach a device's.
+        let order: &[Capability] = match memory {
+            UCS_MEMORY_TYPE_HOST => &[
+                Capability::SingleCopy,
+                Capability::PutByKey,
+                Capability::Rdma,
+            ],
+            _ => &[Capability::DeviceCopy, Capability::Rdma],
+        };
+        order.iter().filter_map(move |capability| {
+            let lane = match capability {
+                Capability::DeviceCopy if memory != u32::from(PARTS) => self.device_lane(memory),
+                _ => self.lane_with(*capability),
+            };
+            Some((*capability, lane?))
+        })
     }
 
     /// The message lane, if its RDMA device accesses memory of a type in this process, `UCS_MEMORY_TYPE_*`.
@@ -60,11 +72,20 @@ impl Ep {
         reaches.then_some(lane)
     }
 
-    /// The key of memory that the RDMA device of the message lane accesses, with those of rails.
-    fn rdma_key(&self, info: Rkey, keys: MdKeyList<'_>) -> Option<RemoteKey> {
-        let lane = self.lane_with(Capability::Rdma)?;
+    /// The key of memory that a lane accesses with a key of its domain.
+    fn key_by_lane(
+        &self,
+        lane: Lane,
+        (info, keys): (Rkey, MdKeyList<'_>),
+        access: fn(uct_rkey_t) -> Access,
+    ) -> Option<RemoteKey> {
         let key = self.key_of_lane(lane, keys)?;
-        let key = RemoteKey::new(info, Access::Rdma(key.rkey()), Some(key));
+        Some(RemoteKey::new(info, access(key.rkey()), Some(key)))
+    }
+
+    /// As `key_by_lane`, of the RDMA device of the message lane, with the keys of rails.
+    fn rdma_key(&self, lane: Lane, (info, keys): (Rkey, MdKeyList<'_>)) -> Option<RemoteKey> {
+        let key = self.key_by_lane(lane, (info, keys), Access::Rdma)?;
         if !keys.has_several() {
             return Some(key);
         }

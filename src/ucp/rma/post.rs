@@ -137,8 +137,14 @@ pub fn count_protocol(ep: &Ep, direction: Direction, key: &RemoteKey, data: &Dat
         (Direction::Get, false) => Verb::Get,
         (Direction::Get, true) => Verb::GetMapped,
     };
-    let memory = (data.memory_type(), key.info.mem_type.into());
-    table::count_access(ep, verb, memory, data.len());
+    let by = match access_of(ep, key) {
+        Access::Direct(_) | Access::Messages => None,
+        Access::SingleCopy => Some(Capability::SingleCopy),
+        Access::Written(_) => Some(Capability::PutByKey),
+        Access::Rdma(_) => Some(Capability::Rdma),
+        Access::Device(_) => Some(Capability::DeviceCopy),
+    };
+    table::count_access(ep, verb, (key.info.mem_type.into(), by), data);
 }
 
 /// Writes the buffer to remote memory.

@@ -3,14 +3,15 @@
 //!
 //! A table is made by calling the functions that choose the protocol, at every length where their result can change, so
 //! it shows what happens and not what was intended. Each kind of endpoint of a worker is described once, when its first
-//! endpoint is connected. `rows`: the tables; `used`: the operations counted by them.
+//! endpoint is connected. `rows`: the tables, `ways`: how one operation goes; `used`: the operations counted by them.
 #![forbid(unsafe_code)]
 
 mod rows;
 mod used;
+mod ways;
 
 pub use rows::Verb;
-pub use used::{UsedProtocols, count_access, count_message};
+pub use used::{UsedProtocols, count_access, count_atomic, count_message};
 
 use crate::sys::file;
 use crate::ucp::config::TABLE;

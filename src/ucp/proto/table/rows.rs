@@ -1,10 +1,10 @@
 //! What the tables say: the protocol of each kind of operation by length.
 
-use super::Row;
+use super::{Row, ways};
 use crate::c::*;
 use crate::ucp::context::Context;
 use crate::ucp::dt::Data;
-use crate::ucp::ep::{Capability, Ep, Lane};
+use crate::ucp::ep::{Capability, Ep};
 use crate::ucp::op::{MessageKind, Stage, UserHeader};
 use crate::ucp::plan::RndvPolicy;
 use crate::ucp::proto::device_access;
@@ -76,27 +76,6 @@ impl Verb {
             Verb::Stream => (stream(), RndvPolicy::Mapped),
             _ => return None,
         })
-    }
-
-    /// Its rows for an endpoint; none if the endpoint has no such operations.
-    fn rows(self, ep: &Ep) -> Vec<Row> {
-        let name = ep.transport_name();
-        let mapped = |way| match shares_memory(ep) {
-            true => vec![row(0, way, &name)],
-            false => Vec::new(),
-        };
-        match self {
-            Verb::Mapped if ep.is_same_host() && ep.worker().proto().rules.maps && !is_own(ep) => {
-                let way = "rendezvous copy from mapped remote memory";
-                vec![row(ep.lane().thresholds.rndv_mapped, way, &name)]
-            }
-            Verb::Put => access_rows(ep).0,
-            Verb::Get => access_rows(ep).1,
-            Verb::PutMapped | Verb::GetMapped => mapped("copy"),
-            Verb::Atomic => vec![row(0, "software emulation", &name)],
-            Verb::AtomicMapped => mapped("processor instruction"),
-            _ => Vec::new(),
-        }
     }
 }
 
@@ -187,10 +166,19 @@ impl Subject {
     }
 
     fn table(self, ep: &Ep) -> Table {
-        let rows = match self.verb.message() {
-            Some((kind, policy)) => message_rows(ep, &kind, policy, self.memory),
-            None if self.is_of_host() => self.verb.rows(ep),
-            None => device_access_rows(ep, self),
+        let all_lengths = |way| vec![row(0, way, &ep.transport_name())];
+        let rows = match self.verb {
+            Verb::Put | Verb::PutMapped | Verb::Get | Verb::GetMapped => access_rows(ep, self),
+            Verb::Mapped if ways::maps_messages(ep) => {
+                let from = ep.lane().thresholds.rndv_mapped;
+                vec![row(from, ways::COPY_FROM_MAPPED, &ep.transport_name())]
+            }
+            Verb::Atomic => all_lengths(ways::BY_MESSAGES),
+            Verb::AtomicMapped if ways::shares_memory(ep) => all_lengths("processor instruction"),
+            verb => match verb.message() {
+                Some((kind, policy)) => message_rows(ep, &kind, policy, self.memory),
+                None => Vec::new(),
+            },
         };
         Table {
             subject: self,
@@ -261,8 +249,8 @@ fn message_rows(
         after(lane.max_bcopy.saturating_sub(head)),
         after(lane.max_zcopy.saturating_sub(head)),
     ];
-    let copier = ep.worker().context().device_memory.copier(memory);
-    if copier.is_some() {
+    let device_memory = &ep.worker().context().device_memory;
+    if device_memory.copier(memory).is_some() {
         lengths.extend([
             t.rndv_device,
             t.rndv_staged,
@@ -271,6 +259,44 @@ fn message_rows(
             after(staging::LONGEST),
         ]);
     }
+    rows_of(ep, memory, lengths, |data| {
+        ways::message(ep, kind, data, policy)
+    })
+}
+
+/// The protocol of puts or gets by length, between the types of memory of a table.
+fn access_rows(ep: &Ep, subject: Subject) -> Vec<Row> {
+    let after = |limit: usize| limit.saturating_add(1);
+    let mut lengths = vec![0, 1, device_access::FROM_HOST, staging::SHORTEST];
+    match subject.verb {
+        Verb::PutMapped | Verb::GetMapped if !ways::shares_memory(ep) => Vec::new(),
+        Verb::PutMapped | Verb::GetMapped => rows_of(ep, subject.memory, lengths, |data| {
+            ways::mapped_access(ep, data)
+        }),
+        verb => {
+            let direction = match verb {
+                Verb::Put => Direction::Put,
+                _ => Direction::Get,
+            };
+            let best = ep.access_lanes(subject.remote).next();
+            let by = best.map(|(capability, _)| capability);
+            lengths.extend(ep.longest_put_message().map(after));
+            lengths.push(after(ways::rdma_buffer(ep, direction)));
+            rows_of(ep, subject.memory, lengths, |data| {
+                ways::access(ep, by, (subject.remote, direction), data)
+            })
+        }
+    }
+}
+
+/// A row for each range of lengths whose messages or accesses go the same way. Both may change at these lengths only.
+fn rows_of(
+    ep: &Ep,
+    memory: ucs_memory_type_t,
+    mut lengths: Vec<usize>,
+    way_of: impl Fn(&Data) -> (String, String),
+) -> Vec<Row> {
+    let copier = ep.worker().context().device_memory.copier(memory);
     lengths.retain(|length| *length < usize::MAX - 1);
     lengths.sort_unstable();
     let mut rows: Vec<Row> = Vec::new();
@@ -281,7 +307,7 @@ fn message_rows(
             Some(copier) => data.staged(copier, memory),
             None => data,
         };
-        let (way, by) = message_way(ep, kind, &data, policy);
+        let (way, by) = way_of(&data);
         if rows
             .last()
             .is_none_or(|last| (&last.way, &last.by) != (&way, &by))
@@ -292,148 +318,13 @@ fn message_rows(
     rows
 }
 
-/// The protocol of one message, and its transport.
-fn message_way(ep: &Ep, kind: &MessageKind, data: &Data, policy: RndvPolicy) -> (String, String) {
-    let lane = ep.lane();
-    let name = ep.transport_name();
-    let short = data.contiguous().is_some() && data.len() <= lane.max_short;
-    if kind.word().is_some() && lane.am_short.is_some() && short && policy != RndvPolicy::Always {
-        return ("eager short".to_owned(), name);
-    }
-    match send::plan(ep, kind, data, policy) {
-        Stage::Whole => ("eager copy-in copy-out".to_owned(), name),
-        Stage::WholeInPlace => ("eager zero-copy copy-out".to_owned(), name),
-        Stage::Rndv(SenderState::SendRts) => rndv_way(ep, data),
-        _ => ("multi-frag eager copy-in copy-out".to_owned(), name),
-    }
-}
-
-/// How the data of a rendezvous message move. The receiver decides it, by the same rules as far as
-/// its configuration is the same.
-fn rndv_way(ep: &Ep, data: &Data) -> (String, String) {
-    let rules = ep.worker().proto().rules;
-    let (reads, writes) = match (data.device_block(), data.contiguous()) {
-        (Some((_, kind)), _) => {
-            let copies = ep.device_lane(kind).or_else(|| ep.rdma_lane(kind));
-            (copies, copies)
-        }
-        (None, None) => (None, None),
-        (None, Some(_)) => {
-            let copies = ep.lane_with(Capability::SingleCopy);
-            let device = ep.lane_with(Capability::Rdma);
-            let put = ep.lane_with(Capability::PutByKey);
-            (copies.or(device), copies.or(put).or(device))
-        }
-    };
-    let (how, by) = if is_own(ep) && rules.maps {
-        ("copy from mapped remote memory", ep.transport_name())
-    } else if let Some(lane) = reads.filter(|_| rules.reads) {
-        ("zero-copy read from remote", ep.name_of(lane.iface))
-    } else if let Some(lane) = writes.filter(|_| rules.writes) {
-        ("zero-copy write to remote", ep.name_of(lane.iface))
-    } else if mapped::is_stageable(ep, data) {
-        (
-            "device copy to memory that the peer maps",
-            ep.transport_name(),
-        )
-    } else if mapped::goes_by_parts(ep, data) {
-        (
-            "pipeline through memory that the peer maps",
-            ep.transport_name(),
-        )
-    } else if let Some(lane) =
-        mapped::lane_for_device_parts(ep).filter(|_| mapped::goes_by_device_parts(ep, data))
-    {
-        ("pipeline through device memory", ep.name_of(lane.iface))
-    } else {
-        ("fragmented copy-in copy-out", ep.transport_name())
-    };
-    (format!("(?) rendezvous {how}"), by)
-}
-
-/// How puts and gets of memory that is not mapped go.
-fn access_rows(ep: &Ep) -> (Vec<Row>, Vec<Row>) {
-    let emulated = || row(0, "software emulation", &ep.transport_name());
-    let zero_copy = |from, lane: Lane| row(from, "zero-copy", &ep.name_of(lane.iface));
-    let lane_with = |capability| ep.lane_with(capability);
-    match (
-        lane_with(Capability::SingleCopy),
-        lane_with(Capability::PutByKey),
-    ) {
-        (Some(lane), _) => (vec![zero_copy(0, lane)], vec![zero_copy(0, lane)]),
-        (None, Some(lane)) => {
-            let puts = match ep.longest_put_message() {
-                Some(most) => vec![emulated(), zero_copy(most + 1, lane)],
-                None => vec![zero_copy(0, lane)],
-            };
-            (puts, vec![emulated()])
-        }
-        (None, None) => (vec![emulated()], vec![emulated()]),
-    }
-}
-
-/// Whether an endpoint leads back to its worker.
-fn is_own(ep: &Ep) -> bool {
-    ep.remote_uuid.get() == ep.worker().uuid
-}
-
-/// Whether memory of the peer's may be mapped here.
-fn shares_memory(ep: &Ep) -> bool {
-    ep.is_same_host() || is_own(ep)
-}
-
-/// How puts and gets go whose memory is a device's at one end or both.
-fn device_access_rows(ep: &Ep, subject: Subject) -> Vec<Row> {
-    let memory = &ep.worker().context().device_memory;
-    let is_mapped = matches!(subject.verb, Verb::PutMapped | Verb::GetMapped);
-    if is_mapped && !shares_memory(ep) {
-        return Vec::new();
-    }
-    let mut rows: Vec<Row> = Vec::new();
-    for from in [0, 1, device_access::FROM_HOST, staging::SHORTEST] {
-        let data = Data::contig(core::ptr::null_mut(), from);
-        let data = match memory.copier(subject.memory) {
-            Some(copier) => data.staged(copier, subject.memory),
-            None => data,
-        };
-        let (way, by) = match is_mapped {
-            true if device_access::copier(ep, &data).is_some() => {
-                ("device copy", ep.transport_name())
-            }
-            true => ("copy", ep.transport_name()),
-            false => device_access_way(ep, subject, &data),
-        };
-        if rows
-            .last()
-            .is_none_or(|last| (last.way.as_str(), &last.by) != (way, &by))
-        {
-            rows.push(row(from, way, &by));
-        }
-    }
-    rows
-}
-
-/// How one of them goes to memory that is not mapped, as far as the peer's key has what the lane needs.
-fn device_access_way(ep: &Ep, subject: Subject, data: &Data) -> (&'static str, String) {
-    let direction = match subject.verb {
-        Verb::Put => Direction::Put,
-        _ => Direction::Get,
-    };
-    let by_host = || {
-        ep.lane_with(Capability::SingleCopy)
-            .or_else(|| ep.lane_with(Capability::PutByKey))
-    };
-    let lane = match subject.remote {
-        UCS_MEMORY_TYPE_HOST if by_host().is_some() => None,
-        UCS_MEMORY_TYPE_HOST => ep.rdma_lane(subject.memory),
-        remote if ep.device_lane(remote).is_some() => {
-            device_access::lane(ep, data, remote, direction)
-        }
-        _ => ep.rdma_lane(subject.memory),
-    };
-    match lane.filter(|_| !data.is_empty()) {
-        Some(lane) => ("zero-copy", ep.name_of(lane.iface)),
-        None => ("software emulation", ep.transport_name()),
+/// The protocol of an access whose key wants a lane with a capability.
+pub fn of_access(ep: &Ep, subject: Subject, by: Option<Capability>, data: &Data) -> String {
+    let remote = subject.remote;
+    match subject.verb {
+        Verb::Put => ways::access(ep, by, (remote, Direction::Put), data).0,
+        Verb::Get => ways::access(ep, by, (remote, Direction::Get), data).0,
+        _ => ways::mapped_access(ep, data).0,
     }
 }
 
@@ -448,6 +339,6 @@ pub fn of_message(ep: &Ep, verb: Verb, data: &Data, policy: RndvPolicy) -> (Subj
     if is_rndv && mapped::is_mappable_elsewhere(ep, data) {
         return (Subject::of_host(Verb::Mapped), String::new());
     }
-    let way = message_way(ep, &kind, data, policy).0;
+    let way = ways::message(ep, &kind, data, policy).0;
     (Subject::of(verb, memory), way)
 }

@@ -4,7 +4,7 @@ use super::rows::{self, Subject, Table, Verb};
 use super::{number, print, who};
 use crate::c::ucs_memory_type_t;
 use crate::ucp::dt::Data;
-use crate::ucp::ep::Ep;
+use crate::ucp::ep::{Capability, Ep};
 use crate::ucp::plan::RndvPolicy;
 use crate::ucp::protocol_info::ProtocolInfo;
 use crate::ucp::worker_core::Core;
@@ -25,8 +25,12 @@ impl Counted {
         let Some(table) = tables.find(|table| table.subject == subject) else {
             return;
         };
-        let named = table.rows.iter().position(|row| row.way == way);
-        let row = named.or_else(|| table.rows.iter().rposition(|row| row.from <= length));
+        let rows = &table.rows;
+        let row = rows
+            .iter()
+            .rposition(|row| row.from <= length && row.way == way)
+            .or_else(|| rows.iter().position(|row| row.way == way))
+            .or_else(|| rows.iter().rposition(|row| row.from <= length));
         if let Some(row) = row {
             table.rows[row].count += 1;
         }
@@ -109,19 +113,28 @@ pub fn count_message(ep: &Ep, verb: Verb, data: &Data, policy: RndvPolicy) {
     }
 }
 
-/// Remote memory is about to be accessed, from or to a type of memory here, and of one there.
+/// Remote memory of a type is about to be accessed, with a key that wants a lane with a capability.
 pub fn count_access(
     ep: &Ep,
     verb: Verb,
-    (memory, remote): (ucs_memory_type_t, ucs_memory_type_t),
-    length: usize,
+    (remote, by): (ucs_memory_type_t, Option<Capability>),
+    data: &Data,
 ) {
     if let Some(used) = &ep.worker().proto().used {
         let subject = Subject {
-            verb,
-            memory,
             remote,
+            ..Subject::of(verb, data.memory_type())
         };
+        used.add(ep, data.len(), subject, || {
+            (subject, rows::of_access(ep, subject, by, data))
+        });
+    }
+}
+
+/// As `count_access`, an atomic of so many bytes.
+pub fn count_atomic(ep: &Ep, verb: Verb, length: usize) {
+    if let Some(used) = &ep.worker().proto().used {
+        let subject = Subject::of_host(verb);
         used.add(ep, length, subject, || (subject, String::new()));
     }
 }
