@@ -18,6 +18,8 @@ pub struct StreamState {
     ready: RefCell<VecDeque<u64>>,
     /// Number of stale ids.
     gone: Cell<usize>,
+    /// Whether the application has received without a copy.
+    lends: Cell<bool>,
     /// Endpoints whose remote chunks the next progress copies.
     to_fetch: rndv::ToFetch,
 }
@@ -35,6 +37,7 @@ impl StreamState {
         StreamState {
             ready: RefCell::new(VecDeque::new()),
             gone: Cell::new(0),
+            lends: Cell::new(false),
             to_fetch: rndv::ToFetch::default(),
         }
     }

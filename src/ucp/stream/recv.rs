@@ -19,7 +19,7 @@ use crate::ucs::{Result, Status};
 use crate::uct::base::copy::{Payload, SMALL, copy, copy_small};
 use crate::uct::base::memory_copier::PendingCopy;
 use crate::uct::internal::Keep;
-use crate::wire::header::{Header, StreamHdr};
+use crate::wire::header::{AmId, Header, StreamHdr};
 use crate::wire::id::{EpId, EpName};
 use crate::{ucs_debug, ucs_error};
 use core::ffi::c_void;
@@ -32,8 +32,15 @@ const WORTH_A_RECEIVE: usize = 2 << 10;
 /// To copy so many bytes that no receive waits for costs less than to keep their message where it is.
 const COPIED_MAX: usize = 512;
 
+/// The same once the application has received without a copy: there, the copy would be the only one.
+const COPIED_TO_LEND: usize = 192;
+
 /// The longest rest of a message that comes by `on_short` of a transport that can keep messages.
-pub const SHORT_MAX: usize = COPIED_MAX + StreamHdr::LEN - size_of::<u64>();
+pub const SHORT_MAX: usize = short_max(COPIED_MAX);
+
+const fn short_max(body: usize) -> usize {
+    body + StreamHdr::LEN - size_of::<u64>()
+}
 
 impl Operation for StreamRecvOp {
     /// A device has copied what was received.
@@ -141,7 +148,11 @@ fn deliver_part(worker: &Core, name: EpName, body: &[u8], message: Option<&[u8]>
         };
         if direct < body.len() {
             let rest = &body[direct..];
-            let message = message.filter(|_| rest.len() > COPIED_MAX);
+            let copied_max = match worker.stream().lends.get() {
+                true => COPIED_TO_LEND,
+                false => COPIED_MAX,
+            };
+            let message = message.filter(|_| rest.len() > copied_max);
             match message.and_then(|message| KeptMessage::keep(worker, message, rest)) {
                 Some(kept) => ep.stream.push_chunk(ChunkBytes::InPlace(kept)),
                 None => ep.stream.push(rest, &worker.buffers),
@@ -465,8 +476,22 @@ pub fn receive_buffer(ep: &Ep) -> Result<Option<(*const u8, usize)>> {
     inbox.available.set(inbox.available.get() - len);
     unexpected::sub(ep.worker(), len);
     let Chunk { bytes, .. } = chunk;
+    if !ep.worker().stream().lends.replace(true) {
+        keep_shorter(ep.worker());
+    }
     inbox.lent.borrow_mut().insert(at.addr(), bytes);
     Ok(Some((at, len)))
+}
+
+/// Has transports that keep messages do so with those that are worth it to an application that receives without a copy.
+#[cold]
+fn keep_shorter(worker: &Core) {
+    for iface in worker.ifaces.iter().map(|iface| iface.internal()) {
+        if iface.base.internal.ops.keeps_in_place {
+            let most = short_max(COPIED_TO_LEND);
+            iface.base.am.shorten(AmId::Stream as u8, most);
+        }
+    }
 }
 
 /// Frees a buffer of `receive_buffer`.

@@ -151,6 +151,14 @@ impl AmTable {
         });
     }
 
+    /// Has the short handler of `id` get rests of at most `short_max` bytes.
+    pub fn shorten(&self, id: u8, short_max: usize) {
+        self.amend(id, |handler| AmSlot {
+            short_end: handler.short_end.min(short_max + 1),
+            ..handler
+        });
+    }
+
     /// Sets `placing` for long messages of `id`, with the argument that was just set. Not while received messages are
     /// logged.
     pub fn set_placing(&self, id: u8, placing: &'static Placing) {
