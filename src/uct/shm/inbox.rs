@@ -98,17 +98,19 @@ impl LaneList {
     }
 }
 
+/// What a poll in vain needs is in its first cache line.
+#[repr(C, align(64))]
 #[derive(Default)]
 struct Inlet {
-    /// Where it is among the hot lanes, or the cold ones.
-    place: Cell<usize>,
+    idle: Cell<u32>,
     is_cold: Cell<bool>,
+    closing: Cell<bool>,
+    complained: Cell<bool>,
     receiver: OnceCell<Receiver>,
     /// The generation of the sender whose message is handled; `None` outside handlers.
     generation: Cell<Option<u32>>,
-    closing: Cell<bool>,
-    complained: Cell<bool>,
-    idle: Cell<u32>,
+    /// Where it is among the hot lanes, or the cold ones.
+    place: Cell<usize>,
 }
 
 impl Inbox {
@@ -208,28 +210,13 @@ impl Inbox {
 
     #[inline(never)]
     fn poll_all(&self, max: u64, mut each: impl FnMut(Polled) -> bool) -> u32 {
-        let mut taken = 0;
         let mut chores = false;
-        let hot = self.hot.all();
-        // From where the last round ended, so that every lane has its turn.
-        let mut place = self.hot_next.get();
-        for _ in 0..hot.len() {
-            let lane = hot.get(place).or_else(|| {
-                place = 0;
-                hot.first()
-            });
-            place += 1;
-            let Some(inlet) = lane.and_then(|lane| self.inlets.get(lane.get() as usize)) else {
-                continue;
-            };
-            taken = inlet.drain(inlet.allowance(max), &mut each);
-            if taken > 0 {
-                inlet.idle.set(0);
-                self.hot_next.set(place);
-                break;
-            }
-            chores |= inlet.note_silence(hot.len());
-        }
+        let ready = self.next_ready(&mut chores);
+        let taken = ready.map_or(0, |inlet| {
+            let taken = inlet.drain(inlet.allowance(max), &mut each);
+            inlet.idle.set(0);
+            taken
+        });
         if self.cold.len() > 0 {
             self.poll_cold();
         }
@@ -237,6 +224,24 @@ impl Inbox {
             self.chores();
         }
         taken
+    }
+
+    /// The next hot lane with a message. Sets `chores` if one without has to become cold. Who waits for messages mostly spends its time
+    /// here.
+    #[inline]
+    fn next_ready(&self, chores: &mut bool) -> Option<&Inlet> {
+        let hot = self.hot.all();
+        // From where the last round ended, so that every lane has its turn.
+        let start = self.hot_next.get().min(hot.len());
+        (start..hot.len()).chain(0..start).find_map(|place| {
+            let inlet = self.inlets.get(hot.get(place)?.get() as usize)?;
+            if inlet.is_ready() {
+                self.hot_next.set(place + 1);
+                return Some(inlet);
+            }
+            *chores |= inlet.note_silence(hot.len());
+            None
+        })
     }
 
     /// Looks at the lanes that rang: new senders, senders that leave, cold lanes with messages.
@@ -264,7 +269,7 @@ impl Inbox {
             if leaving {
                 inlet.closing.set(true);
             }
-            if inlet.receiver.get().is_some_and(Receiver::is_ready) {
+            if inlet.is_ready() {
                 inlet.idle.set(0);
             }
             self.warm_up(lane as u16, inlet);
@@ -328,7 +333,7 @@ impl Inbox {
         self.cold_next.set(at + 1);
         let lane = self.cold.all().get(at).map_or(0, Cell::get);
         if let Some(inlet) = self.inlets.get(lane as usize)
-            && (inlet.closing.get() || inlet.receiver.get().is_some_and(Receiver::is_ready))
+            && (inlet.closing.get() || inlet.is_ready())
         {
             inlet.idle.set(0);
             self.warm_up(lane, inlet);
@@ -358,7 +363,7 @@ impl Inbox {
             let Some(inlet) = self.inlets.get(lane as usize) else {
                 return;
             };
-            let ready = inlet.receiver.get().is_some_and(Receiver::is_ready);
+            let ready = inlet.is_ready();
             if inlet.can_be_freed() && !ready {
                 self.hot.take(at, &self.inlets);
                 self.free(lane, inlet);
@@ -533,6 +538,12 @@ impl Inlet {
             }
             good => each(good),
         }) as u32
+    }
+
+    /// Whether a message waits.
+    #[inline]
+    fn is_ready(&self) -> bool {
+        self.receiver.get().is_some_and(Receiver::is_ready)
     }
 
     /// How many messages the next round takes: one after silence.

@@ -8,13 +8,14 @@ use crate::uct::shm::head::Head;
 use crate::uct::shm::prefetch::prefetch;
 use core::cell::{Cell, OnceCell};
 
-/// The receiving half.
+/// The receiving half. What a poll in vain needs comes first.
+#[repr(C)]
 pub struct Receiver {
-    lane: Lane,
     /// Number of the next message, its slot, and the number at which the position is published.
     next: Cell<u64>,
     slot: Cell<*mut u8>,
     tell_at: Cell<u64>,
+    lane: Lane,
     arena_at: Cell<usize>,
     arena_done: Cell<u64>,
     arena_told: Cell<u64>,
