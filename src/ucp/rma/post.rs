@@ -131,13 +131,14 @@ pub unsafe fn atomic_mapped<W: AtomicWord>(
 
 /// Counts an access in the row of its protocol, where the configuration wants that.
 pub fn count_protocol(ep: &Ep, direction: Direction, key: &RemoteKey, data: &Data) {
-    let verb = match (direction, is_mapped(ep, key)) {
-        (Direction::Put, false) => Verb::Put,
-        (Direction::Put, true) => Verb::PutMapped,
-        (Direction::Get, false) => Verb::Get,
-        (Direction::Get, true) => Verb::GetMapped,
+    let access = access_of(ep, key);
+    let verb = match (direction, access) {
+        (Direction::Put, Access::Direct(_)) => Verb::PutMapped,
+        (Direction::Put, _) => Verb::Put,
+        (Direction::Get, Access::Direct(_)) => Verb::GetMapped,
+        (Direction::Get, _) => Verb::Get,
     };
-    let by = match access_of(ep, key) {
+    let by = match access {
         Access::Direct(_) | Access::Messages => None,
         Access::SingleCopy => Some(Capability::SingleCopy),
         Access::Written(_) => Some(Capability::PutByKey),

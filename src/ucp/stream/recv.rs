@@ -483,7 +483,7 @@ pub fn receive_buffer(ep: &Ep) -> Result<Option<(*const u8, usize)>> {
     Ok(Some((at, len)))
 }
 
-/// Has transports that keep messages do so with those that are worth it to an application that receives without a copy.
+/// Messages of more than `COPIED_TO_LEND` bytes do not come by `on_short` any more, where the transport can keep them.
 #[cold]
 fn keep_shorter(worker: &Core) {
     for iface in worker.ifaces.iter().map(|iface| iface.internal()) {

@@ -151,7 +151,7 @@ impl AmTable {
         });
     }
 
-    /// Has the short handler of `id` get rests of at most `short_max` bytes.
+    /// Lowers the longest rest that comes to the short handler of `id` to `short_max` bytes.
     pub fn shorten(&self, id: u8, short_max: usize) {
         self.amend(id, |handler| AmSlot {
             short_end: handler.short_end.min(short_max + 1),

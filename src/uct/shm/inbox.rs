@@ -98,7 +98,7 @@ impl LaneList {
     }
 }
 
-/// What a poll in vain needs is in its first cache line.
+/// An idle poll touches its first cache line only.
 #[repr(C, align(64))]
 #[derive(Default)]
 struct Inlet {
@@ -226,8 +226,7 @@ impl Inbox {
         taken
     }
 
-    /// The next hot lane with a message. Sets `chores` if one without has to become cold. Who waits for messages mostly spends its time
-    /// here.
+    /// The next hot lane with a message. Sets `chores` if one without a message has to become cold. An idle poll is little else.
     #[inline]
     fn next_ready(&self, chores: &mut bool) -> Option<&Inlet> {
         let hot = self.hot.all();

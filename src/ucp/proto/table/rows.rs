@@ -266,27 +266,24 @@ fn message_rows(
 
 /// The protocol of puts or gets by length, between the types of memory of a table.
 fn access_rows(ep: &Ep, subject: Subject) -> Vec<Row> {
-    let after = |limit: usize| limit.saturating_add(1);
-    let mut lengths = vec![0, 1, device_access::FROM_HOST, staging::SHORTEST];
-    match subject.verb {
-        Verb::PutMapped | Verb::GetMapped if !ways::shares_memory(ep) => Vec::new(),
-        Verb::PutMapped | Verb::GetMapped => rows_of(ep, subject.memory, lengths, |data| {
-            ways::mapped_access(ep, data)
-        }),
-        verb => {
-            let direction = match verb {
-                Verb::Put => Direction::Put,
-                _ => Direction::Get,
-            };
-            let best = ep.access_lanes(subject.remote).next();
-            let by = best.map(|(capability, _)| capability);
-            lengths.extend(ep.longest_put_message().map(after));
-            lengths.push(after(ways::rdma_buffer(ep, direction)));
-            rows_of(ep, subject.memory, lengths, |data| {
-                ways::access(ep, by, (subject.remote, direction), data)
-            })
-        }
+    if matches!(subject.verb, Verb::PutMapped | Verb::GetMapped) && !ways::shares_memory(ep) {
+        return Vec::new();
     }
+    let best = ep.access_lanes(subject.remote).next();
+    let by = best.map(|(capability, _)| capability);
+    let after = |limit: usize| limit.saturating_add(1);
+    let mut lengths = vec![
+        0,
+        1,
+        device_access::FROM_HOST,
+        staging::SHORTEST,
+        after(ways::rdma_buffer(ep, Direction::Put)),
+        after(ways::rdma_buffer(ep, Direction::Get)),
+    ];
+    lengths.extend(ep.longest_put_message().map(after));
+    rows_of(ep, subject.memory, lengths, |data| {
+        of_access(ep, subject, by, data)
+    })
 }
 
 /// A row for each range of lengths whose messages or accesses go the same way. Both may change at these lengths only.
@@ -318,13 +315,18 @@ fn rows_of(
     rows
 }
 
-/// The protocol of an access whose key wants a lane with a capability.
-pub fn of_access(ep: &Ep, subject: Subject, by: Option<Capability>, data: &Data) -> String {
+/// The protocol of an access whose key wants a lane with a capability, and its transport.
+pub fn of_access(
+    ep: &Ep,
+    subject: Subject,
+    by: Option<Capability>,
+    data: &Data,
+) -> (String, String) {
     let remote = subject.remote;
     match subject.verb {
-        Verb::Put => ways::access(ep, by, (remote, Direction::Put), data).0,
-        Verb::Get => ways::access(ep, by, (remote, Direction::Get), data).0,
-        _ => ways::mapped_access(ep, data).0,
+        Verb::Put => ways::access(ep, by, (remote, Direction::Put), data),
+        Verb::Get => ways::access(ep, by, (remote, Direction::Get), data),
+        _ => ways::mapped_access(ep, data),
     }
 }
 

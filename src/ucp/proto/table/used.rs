@@ -126,7 +126,7 @@ pub fn count_access(
             ..Subject::of(verb, data.memory_type())
         };
         used.add(ep, data.len(), subject, || {
-            (subject, rows::of_access(ep, subject, by, data))
+            (subject, rows::of_access(ep, subject, by, data).0)
         });
     }
 }

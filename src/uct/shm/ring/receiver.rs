@@ -8,7 +8,7 @@ use crate::uct::shm::head::Head;
 use crate::uct::shm::prefetch::prefetch;
 use core::cell::{Cell, OnceCell};
 
-/// The receiving half. What a poll in vain needs comes first.
+/// The receiving half. What an idle poll reads comes first.
 #[repr(C)]
 pub struct Receiver {
     /// Number of the next message, its slot, and the number at which the position is published.
