@@ -28,6 +28,9 @@ const IDLE_ROUNDS: u32 = 2048;
 /// Of one in so many lanes a message may be kept at a time.
 const KEEPING_SHARE: u32 = 4;
 
+/// Of so many lanes behind the one whose message is handled the next one is prefetched.
+const LANES_AHEAD: usize = 3;
+
 pub struct Inbox {
     segment: Arc<Segment>,
     layout: Layout,
@@ -236,11 +239,24 @@ impl Inbox {
             let inlet = self.inlets.get(hot.get(place)?.get() as usize)?;
             if inlet.is_ready() {
                 self.hot_next.set(place + 1);
+                self.prefetch_from(hot.get(place + 1..).unwrap_or(&[]));
                 return Some(inlet);
             }
             *chores |= inlet.note_silence(hot.len());
             None
         })
+    }
+
+    /// While a message is handled, the places of the next ones come from their senders' caches: each lane is a stream of its own, of
+    /// which the processor sees one line at a time.
+    #[inline]
+    fn prefetch_from(&self, lanes: &[Cell<u16>]) {
+        for lane in lanes.iter().take(LANES_AHEAD) {
+            let inlet = self.inlets.get(lane.get() as usize);
+            if let Some(receiver) = inlet.and_then(|inlet| inlet.receiver.get()) {
+                receiver.prefetch_head();
+            }
+        }
     }
 
     /// Looks at the lanes that rang: new senders, senders that leave, cold lanes with messages.

@@ -300,6 +300,12 @@ impl Receiver {
         self.next_head().is(self.next.get())
     }
 
+    /// Brings what `is_ready` reads.
+    #[inline]
+    pub fn prefetch_head(&self) {
+        prefetch(self.slot.get(), 1);
+    }
+
     /// What stands where the next message will.
     #[inline]
     fn next_head(&self) -> Head {
