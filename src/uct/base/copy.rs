@@ -55,13 +55,35 @@ fn ends_with_page(from: *const u8, len: usize) -> bool {
 ///
 /// # Safety
 /// As `copy`, and the places must be apart.
-#[cold]
 unsafe fn copy_in_pieces(from: *const u8, to: *mut u8, len: usize) {
     const PIECE: usize = LIBRARY_STRING_FROM / 2;
     for at in (0..len).step_by(PIECE) {
         let n = PIECE.min(len - at);
         // SAFETY: inside both places, which are apart.
         unsafe { core::ptr::copy_nonoverlapping(from.add(at), to.add(at), n) };
+    }
+}
+
+/// Copies between places for which the string instruction is slow: all of it in pieces, or only the end.
+///
+/// # Safety
+/// As `copy`, and the places must be apart.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[cold]
+#[inline(never)]
+unsafe fn copy_where_slow(from: *const u8, to: *mut u8, len: usize) {
+    let pieces = if is_close_behind(from, to) {
+        len
+    } else {
+        LIBRARY_STRING_FROM.min(len)
+    };
+    let rest = len - pieces;
+    // SAFETY: both parts of the places, which are apart.
+    unsafe {
+        if rest > 0 {
+            copy_long(from, to, rest);
+        }
+        copy_in_pieces(from.add(rest), to.add(rest), pieces);
     }
 }
 
@@ -343,21 +365,18 @@ pub unsafe fn copy_short_apart(from: *const u8, to: *mut u8, len: usize) {
 unsafe fn copy_long(from: *const u8, to: *mut u8, len: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     {
-        let range = string_range();
-        if is_close_behind(from, to) && is_apart(from, to, len) {
+        let Some(&(range_from, range_to)) = STRING_RANGE.get() else {
+            // SAFETY: by the caller's promise.
+            return unsafe { copy_first(from, to, len) };
+        };
+        // One branch, as neither is likely.
+        let is_slow = is_close_behind(from, to) | ends_with_page(from, len);
+        if is_slow && is_apart(from, to, len) {
             // SAFETY: by the caller's promise, as far as was just compared.
-            return unsafe { copy_in_pieces(from, to, len) };
-        }
-        if len > LIBRARY_STRING_FROM && ends_with_page(from, len) && is_apart(from, to, len) {
-            let rest = len - LIBRARY_STRING_FROM;
-            // SAFETY: both parts of the places, which are apart.
-            unsafe {
-                copy_long(from, to, rest);
-                return copy_in_pieces(from.add(rest), to.add(rest), LIBRARY_STRING_FROM);
-            }
+            return unsafe { copy_where_slow(from, to, len) };
         }
         let apart = (to as usize).wrapping_sub(from as usize) >= len;
-        if range.contains(&len) && apart && len > LINE {
+        if (range_from..range_to).contains(&len) && apart && len > LINE {
             // Whole lines of the target are written without being read first.
             let lead = (to as usize).wrapping_neg() % LINE;
             // SAFETY: by the caller's promise, there is more than a line; forwards, which is right
@@ -383,16 +402,22 @@ unsafe fn copy_long(from: *const u8, to: *mut u8, len: usize) {
 /// The lengths for which the string instruction is used: `UCX_BUILTIN_MEMCPY_MIN` to `_MAX`; with `auto`, by the
 /// processor.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-#[inline]
-fn string_range() -> core::ops::Range<usize> {
+static STRING_RANGE: once_cell::race::OnceBox<(usize, usize)> = once_cell::race::OnceBox::new();
+
+/// As `copy_long`, before `STRING_RANGE` is known.
+///
+/// # Safety
+/// As `copy`.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[cold]
+#[inline(never)]
+unsafe fn copy_first(from: *const u8, to: *mut u8, len: usize) {
     use crate::ucs::config::global::READ_ONLY;
     use crate::ucs::config::{AUTO, global, var};
-    use once_cell::race::OnceBox;
     /// Measured: from where on the start-up of the instruction pays off, and from where on the C library is faster.
     const FROM: usize = 16 << 10;
     const TO: usize = 8 << 20;
-    static RANGE: OnceBox<(usize, usize)> = OnceBox::new();
-    let (from, to) = *RANGE.get_or_init(|| {
+    STRING_RANGE.get_or_init(|| {
         let options = global::fixed();
         let fast = crate::sys::cpu::has_fast_string_copy();
         let of = |var, auto| match options.memunits(var) {
@@ -407,7 +432,8 @@ fn string_range() -> core::ops::Range<usize> {
         LONG_FROM.store(from.min(LIBRARY_STRING_FROM), Ordering::Relaxed);
         Box::new((from, of(var!(READ_ONLY, "BUILTIN_MEMCPY_MAX"), TO)))
     });
-    from..to
+    // SAFETY: by the caller's promise.
+    unsafe { copy_long(from, to, len) };
 }
 
 /// Copies the first and the last word of `len` bytes, which may overlap: all of them, when `len` is
