@@ -25,7 +25,7 @@ use crate::ucs::tracepoint;
 use crate::uct::base::copy::{Payload, Room};
 use crate::wire::id::RequestName;
 use core::cell::{Cell, RefCell};
-use posted_fifo::{PostedFifo, PostedReceive};
+use posted_fifo::{Place, PostedFifo, PostedReceive};
 use unexpected_fifo::UnexpectedFifo;
 
 /// Bytes of messages that are stored in their entries.
@@ -183,8 +183,8 @@ impl Message {
 }
 
 pub struct TagState {
-    /// Older than those in `posted`. A message that does not match the first receive, and a receive of another kind,
-    /// spill all receives but the first to `posted`.
+    /// Older than those in `posted`. A message that matches none of the first few, of more, and a receive of another kind spill all
+    /// receives but the first to `posted`.
     posted_fifo: PostedFifo,
     /// While it is not empty, `unexpected` is empty. Any use of the unexpected messages but a look at the first and its receive
     /// spills them to `unexpected`.
@@ -406,11 +406,13 @@ impl TagState {
         self.end_growth();
     }
 
-    /// As `has_fifo_room`, where the FIFO may get longer.
+    /// As `has_fifo_room`, where the FIFO may get longer, for a receive that no message in `unexpected` matches.
     #[inline]
     pub fn makes_fifo_room(&self) -> bool {
         self.end_growth();
-        self.waiting.get() == 0 && (!self.posted_fifo.is_full() || self.posted_fifo.grow())
+        self.waiting.get().is_multiple_of(ONE)
+            && self.posted.borrow().is_empty()
+            && (!self.posted_fifo.is_full() || self.posted_fifo.grow())
     }
 
     /// Posts a receive to the FIFO, which `has_fifo_room`. Its operation has to be `Op::TagPostedFifo`.
@@ -499,10 +501,11 @@ impl TagState {
     /// Removes and returns the oldest receive that a message of `tag` matches, of which there is mostly none.
     #[inline(always)]
     pub fn take_posted(&self, tag: u64) -> Option<Req> {
-        if self.posted_fifo.matches_first(tag) {
-            return self.pop_fifo();
+        match self.posted_fifo.bring_forward(tag) {
+            Place::First => return self.pop_fifo(),
+            Place::Nowhere => {}
+            Place::Further => self.spill_fifo(),
         }
-        self.spill_fifo();
         if self.waiting.get() < ONE {
             return None;
         }

@@ -12,6 +12,20 @@ use core::ptr::{NonNull, null_mut};
 const CAPACITY: usize = 64;
 const MOST: usize = if cfg!(miri) { 512 } else { 16 << 10 };
 
+/// So many receives are compared with a message one by one: those of a rank for which a few others send, in any order.
+const NEAR: usize = 16;
+
+/// Where a message finds its receive.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Place {
+    /// It is the first receive.
+    First,
+    /// No receive matches.
+    Nowhere,
+    /// None of the first ones matches, and there are more.
+    Further,
+}
+
 /// A receive into `capacity` bytes at `buffer`. A message matches if its tag equals `tag` in the bits of `mask`.
 pub struct PostedReceive {
     pub request: NonNull<Request>,
@@ -43,6 +57,15 @@ impl Default for Slot {
 }
 
 impl Slot {
+    #[inline(always)]
+    fn fill(&self, receive: &PostedReceive) {
+        self.request.set(receive.request);
+        self.tag.set(receive.tag & receive.mask);
+        self.mask.set(receive.mask);
+        self.buffer.set(receive.buffer);
+        self.capacity.set(receive.capacity);
+    }
+
     fn receive(&self) -> PostedReceive {
         PostedReceive {
             request: self.request.get(),
@@ -84,18 +107,33 @@ impl PostedFifo {
     /// Appends a receive. The FIFO must not be full.
     #[inline(always)]
     pub fn push(&self, receive: PostedReceive) {
-        self.0.push(|slot| {
-            slot.request.set(receive.request);
-            slot.tag.set(receive.tag & receive.mask);
-            slot.mask.set(receive.mask);
-            slot.buffer.set(receive.buffer);
-            slot.capacity.set(receive.capacity);
-        });
+        self.0.push(|slot| slot.fill(&receive));
     }
 
-    /// Whether a message of `tag` matches the first receive.
-    pub fn matches_first(&self, tag: u64) -> bool {
-        self.0.first().is_some_and(|slot| slot.matches(tag))
+    /// Makes the oldest receive that a message of `tag` matches the first, if it is one of the first `NEAR`. The others keep their
+    /// order.
+    pub fn bring_forward(&self, tag: u64) -> Place {
+        let mut slots = self.0.iter();
+        match slots.by_ref().take(NEAR).position(|slot| slot.matches(tag)) {
+            Some(0) => Place::First,
+            Some(at) => {
+                self.move_to_front(at);
+                Place::First
+            }
+            None if slots.next().is_none() => Place::Nowhere,
+            None => Place::Further,
+        }
+    }
+
+    fn move_to_front(&self, at: usize) {
+        let Some(mut carried) = self.0.iter().nth(at).map(Slot::receive) else {
+            return;
+        };
+        for slot in self.0.iter().take(at + 1) {
+            let here = slot.receive();
+            slot.fill(&carried);
+            carried = here;
+        }
     }
 
     /// Removes the first receive and returns it with its buffer, if a message of `tag` and `len` bytes matches and fits.
@@ -173,9 +211,44 @@ mod tests {
         let (request, buffer) = fifo.take(0x3_05, 8).unwrap();
         assert_eq!(request, receive(1, 0).request);
         assert_eq!(buffer.addr(), 1, "only the bits of the mask are compared");
-        assert!(fifo.matches_first(6) && !fifo.matches_first(5));
+        assert_eq!(fifo.bring_forward(6), Place::First);
+        assert_eq!(fifo.bring_forward(5), Place::Nowhere);
         assert_eq!(fifo.pop().unwrap().buffer.addr(), 2);
-        assert!(fifo.pop().is_none() && !fifo.matches_first(6));
+        assert!(fifo.pop().is_none());
+        assert_eq!(fifo.bring_forward(6), Place::Nowhere);
+    }
+
+    #[test]
+    fn the_oldest_match_among_the_first_comes_forward_and_the_others_keep_their_order() {
+        let fifo = PostedFifo::new();
+        for number in 0..NEAR + 1 {
+            fifo.push(receive(
+                number,
+                if number % 5 == 3 { 9 } else { number as u64 },
+            ));
+        }
+        let order = |fifo: &PostedFifo| -> Vec<usize> {
+            let slots = fifo.0.iter();
+            slots.map(|slot| slot.buffer.get().addr()).collect()
+        };
+        assert_eq!(fifo.bring_forward(9), Place::First);
+        let others = (0..NEAR + 1).filter(|number| *number != 3);
+        assert!(order(&fifo).into_iter().eq([3].into_iter().chain(others)));
+        let (request, buffer) = fifo.take(9, 8).unwrap();
+        assert_eq!((request, buffer.addr()), (receive(3, 9).request, 3));
+        assert_eq!(fifo.bring_forward(9), Place::First);
+        assert_eq!(fifo.pop().unwrap().buffer.addr(), 8, "the next oldest");
+        for other in [NEAR + 1, NEAR + 2] {
+            fifo.push(receive(other, 0x77));
+        }
+        let last = (NEAR + 1) as u64;
+        assert_eq!(
+            fifo.bring_forward(0x76),
+            Place::Further,
+            "not compared with all"
+        );
+        assert_eq!(fifo.pop().unwrap().buffer.addr(), 0);
+        assert_eq!(fifo.bring_forward(last), Place::Nowhere);
     }
 
     #[test]
