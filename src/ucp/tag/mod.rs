@@ -381,9 +381,7 @@ impl TagState {
     /// A message of some bytes was taken from the unexpected FIFO.
     #[inline(always)]
     fn after_take(&self, worker: &Core, length: usize) {
-        if self.unexpected_fifo.is_empty() {
-            self.waiting.set(self.waiting.get() & !IN_FIFO);
-        }
+        self.note_fifo_end();
         unexpected::sub(worker, unexpected::MESSAGE + length);
     }
 
@@ -564,6 +562,25 @@ impl TagState {
         self.waiting
             .set(self.waiting.get() - ONE * before + ONE * unexpected.len());
         result
+    }
+
+    /// Takes the oldest unexpected message that a receive of `tag` and `mask` matches, with its tag.
+    #[inline]
+    pub fn take_unexpected(&self, tag: u64, mask: u64) -> Option<(u64, Message)> {
+        if self.unexpected_fifo.look(tag, mask).is_none() {
+            return self.with_unexpected(|unexpected| unexpected.take(tag, mask));
+        }
+        let first = self.unexpected_fifo.pop();
+        self.note_fifo_end();
+        first
+    }
+
+    /// The first message of the unexpected FIFO was removed.
+    #[inline(always)]
+    fn note_fifo_end(&self) {
+        if self.unexpected_fifo.is_empty() {
+            self.waiting.set(self.waiting.get() & !IN_FIFO);
+        }
     }
 
     /// Stores a complete unexpected message.

@@ -17,10 +17,7 @@ pub fn look(worker: &Core, tag: u64, mask: u64) -> Option<Info> {
 
 /// As `look`, and removes the message: no other receive sees it.
 pub fn take(worker: &Core, tag: u64, mask: u64) -> Option<(Info, TakenMessage)> {
-    let taken = worker
-        .tag()
-        .with_unexpected(|unexpected| unexpected.take(tag, mask));
-    let Some((tag, message)) = taken else {
+    let Some((tag, message)) = worker.tag().take_unexpected(tag, mask) else {
         unexpected::resume_if_paused(worker);
         return None;
     };

@@ -48,10 +48,7 @@ pub fn post(
     {
         return Ok((Posted::Done, info));
     }
-    let here = worker
-        .tag()
-        .with_unexpected(|unexpected| unexpected.take(tag, mask));
-    if let Some((sender_tag, message)) = here {
+    if let Some((sender_tag, message)) = worker.tag().take_unexpected(tag, mask) {
         return take(worker, param, data.take(), sender_tag, message);
     }
     let slot = Request::begin(worker, param)?;
