@@ -49,7 +49,7 @@ use super::counters::Sent;
 use super::op::Op;
 use super::request::Req;
 use super::rkey::KeyCache;
-use super::staging::{Area, PartTurns, Staging};
+use super::staging::DeviceTransfers;
 use super::worker_core::{Core, MAX_HEADERS, WorkerRef};
 use crate::c::*;
 use crate::ucs::{Result, Status};
@@ -215,9 +215,9 @@ pub struct Ep {
     lanes: Lanes,
     rails: Rails,
     /// The connection of the connection manager, for endpoints between client and server.
-    pub cm_connection: RefCell<Option<CmConnection>>,
-    /// Keys of the peer's memory that RTS messages came with.
-    pub keys: RefCell<KeyCache>,
+    pub cm_connection: RefCell<Option<Box<CmConnection>>>,
+    /// Made for the first message with a key of the peer's memory.
+    keys: OnceCell<Box<RefCell<KeyCache>>>,
     /// An operation was posted whose completion at the peer only a fence confirms.
     pub unfenced: Cell<bool>,
     /// The worker was fenced while accesses by messages were in flight: until a flush finds none, later accesses use
@@ -263,16 +263,8 @@ pub struct Ep {
     pub peer_handles_errors: Cell<bool>,
     /// Number of zero-copy messages that the transport reads from user buffers.
     in_place: Cell<usize>,
-    /// Memory that the peer maps, for messages from memory of devices.
-    pub staging: Staging,
-    /// The same for messages to memory of devices.
-    pub receive_staging: Staging,
-    /// Memory of a device that devices of the peer read, once it was needed; `None` inside where there is none.
-    pub device_area: OnceCell<Option<Rc<Area>>>,
-    /// The request whose staged fragments were sent last.
-    pub staged_send: Cell<RequestId>,
-    /// Of messages whose data go by parts of `staging` or `device_area`.
-    pub part_turns: PartTurns,
+    /// Made for the first message from or to memory of a device.
+    device_transfers: OnceCell<Box<DeviceTransfers>>,
     /// Requests that wait for a reply of the peer.
     pub outstanding: Outstanding,
     /// Flushes that wait for outstanding requests.
@@ -282,6 +274,9 @@ pub struct Ep {
     /// Transport flushes in progress.
     transport_flushes: RefCell<Vec<Rc<TransportFlush>>>,
 }
+
+// Applications have thousands of endpoints: what few of them need is made when it is needed.
+const _: () = assert!(size_of::<Ep>() <= 1416);
 
 impl Ep {
     /// Makes an endpoint of the application whose peer is not known yet: posted operations wait for `connect`.
@@ -310,7 +305,7 @@ impl Ep {
             lanes: Lanes::default(),
             rails: Rails::default(),
             cm_connection: RefCell::new(None),
-            keys: RefCell::new(KeyCache::default()),
+            keys: OnceCell::new(),
             unfenced: Cell::new(false),
             fenced: Fenced::new(worker),
             given_name: OnceCell::new(),
@@ -341,11 +336,7 @@ impl Ep {
             wireup_sent: Cell::new(false),
             peer_handles_errors: Cell::new(false),
             in_place: Cell::new(0),
-            staging: Staging::for_sends(),
-            receive_staging: Staging::for_receives(),
-            device_area: OnceCell::new(),
-            staged_send: Cell::default(),
-            part_turns: PartTurns::default(),
+            device_transfers: OnceCell::new(),
             outstanding: Outstanding::default(),
             flushes: RefCell::new(VecDeque::new()),
             sent: Sent::default(),
@@ -358,6 +349,11 @@ impl Ep {
         let place = after_fork::register_ep(ep.as_ptr() as usize, Ep::CALLS);
         ep.registered.set(place);
         ep
+    }
+
+    /// For messages from and to memory of devices.
+    pub fn device_transfers(&self) -> &DeviceTransfers {
+        self.device_transfers.get_or_init(Box::default)
     }
 
     /// Its transport is chosen and the peer's address known: sends the queue.

@@ -14,7 +14,7 @@ use crate::uct::base::memory_copier::{PINNED_FROM, PendingCopy};
 use crate::uct::internal::DeviceMapping;
 use crate::wire::id::RequestId;
 use crate::wire::rkey::{PARTS, Rkey};
-use core::cell::{Cell, RefCell};
+use core::cell::{Cell, OnceCell, RefCell};
 use core::iter;
 use core::ops::Range;
 use std::collections::VecDeque;
@@ -47,6 +47,32 @@ pub struct Staging {
     areas: RefCell<Vec<Rc<Area>>>,
     /// There is no memory that peers map.
     is_refused: Cell<bool>,
+}
+
+/// What an endpoint needs for messages from and to memory of devices.
+pub struct DeviceTransfers {
+    /// Memory that the peer maps, for messages from memory of devices.
+    pub sends: Staging,
+    /// The same for messages to memory of devices.
+    pub receives: Staging,
+    /// Memory of a device that devices of the peer read, once it was needed; `None` inside where there is none.
+    pub device_area: OnceCell<Option<Rc<Area>>>,
+    /// The request whose staged fragments were sent last.
+    pub staged_send: Cell<RequestId>,
+    /// Of messages whose data go by parts of `sends` or `device_area`.
+    pub part_turns: PartTurns,
+}
+
+impl Default for DeviceTransfers {
+    fn default() -> DeviceTransfers {
+        DeviceTransfers {
+            sends: Staging::for_sends(),
+            receives: Staging::for_receives(),
+            device_area: OnceCell::new(),
+            staged_send: Cell::default(),
+            part_turns: PartTurns::default(),
+        }
+    }
 }
 
 /// Memory that the peer maps as a whole.

@@ -3,10 +3,11 @@
 
 use super::{Capability, Ep, Lane};
 use crate::c::{UCS_MEMORY_TYPE_HOST, UCT_INVALID_RKEY, ucs_memory_type_t, uct_rkey_t};
-use crate::ucp::rkey::{Access, Mapping, RemoteKey};
+use crate::ucp::rkey::{Access, KeyCache, Mapping, RemoteKey};
 use crate::wire::checksum;
 use crate::wire::rkey::{MdKeyList, PARTS, READ, Rkey, WRITE};
 use crate::wire::upstream::key::{Key, key};
+use core::cell::RefCell;
 use std::rc::Rc;
 
 /// Upstream's tcp puts by the address alone.
@@ -130,17 +131,22 @@ impl Ep {
         key.of_domain(self.domain_of_peer(lane)?)
     }
 
+    /// Keys of the peer's memory that RTS messages came with.
+    pub fn keys(&self) -> &RefCell<KeyCache> {
+        self.keys.get_or_init(Box::default)
+    }
+
     /// The key that the peer sent as `blob`, unpacked now or before. Memory of this process is used only if it was mapped
     /// here.
     pub fn key_of_blob(&self, blob: &[u8]) -> Option<Rc<RemoteKey>> {
         if self.is_upstream() {
             return Some(Rc::new(self.unpack_upstream_key(key(blob)?)));
         }
-        if let Some(key) = self.keys.borrow().of_blob(blob) {
+        if let Some(key) = self.keys().borrow().of_blob(blob) {
             return Some(key);
         }
         let (info, keys) = Rkey::unpack(blob).ok()?;
-        if let Some(key) = self.keys.borrow().of_device(blob, &info) {
+        if let Some(key) = self.keys().borrow().of_device(blob, &info) {
             return Some(key);
         }
         let context = self.worker().context();
@@ -148,7 +154,7 @@ impl Ep {
             context.regions.locate_own(&info)?;
         }
         let key = Rc::new(self.unpack_key(info, keys));
-        self.keys.borrow_mut().keep(blob, &key);
+        self.keys().borrow_mut().keep(blob, &key);
         Some(key)
     }
 }

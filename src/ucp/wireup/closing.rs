@@ -13,7 +13,7 @@ use std::collections::HashMap;
 struct Close {
     request: Req,
     /// Once the endpoint is destroyed.
-    connection: Option<CmConnection>,
+    connection: Option<Box<CmConnection>>,
 }
 
 /// The closes of a worker, by the endpoint's id.
@@ -39,7 +39,7 @@ impl Closing {
     pub fn on_destroyed(
         &self,
         ep: u64,
-        mut connection: CmConnection,
+        mut connection: Box<CmConnection>,
         disconnect: impl FnOnce(&mut CmConnection) -> Result<()>,
     ) {
         let waits = self.waits(ep) && disconnect(&mut connection).is_ok();

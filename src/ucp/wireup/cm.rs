@@ -441,7 +441,7 @@ fn attempt_failed(worker: &Core, ep: &Ep, manager: usize, status: Status) {
     }
     ucs_debug!("the server at {remote} is not reached, connection manager {next} is tried");
     match dial_first(worker, ep.id.get(), remote, from, next..count) {
-        Ok(connection) => drop(ep.cm_connection.replace(Some(connection))),
+        Ok(connection) => drop(ep.cm_connection.replace(Some(Box::new(connection)))),
         Err(e) => ep.fail(e),
     }
 }
@@ -473,7 +473,7 @@ fn introduction(worker: &Core, ep: &Ep, connection: &CmConnection) -> Result<Vec
 pub fn attach(ep: EpRef, made: Result<CmConnection>) -> Result<EpRef> {
     match made {
         Ok(connection) => {
-            *ep.cm_connection.borrow_mut() = Some(connection);
+            *ep.cm_connection.borrow_mut() = Some(Box::new(connection));
             Ok(ep)
         }
         Err(e) => {
@@ -797,7 +797,7 @@ pub fn awaits_acknowledgement(ep: &Ep, param: &Param) -> Option<Req> {
 fn has_other_side(ep: &Ep) -> bool {
     let stands = |connection: &CmConnection| connection.gone.is_none();
     let connections = &ep.worker().wireup().upstream;
-    ep.cm_connection.borrow().as_ref().is_some_and(stands)
+    ep.cm_connection.borrow().as_deref().is_some_and(stands)
         && (!ep.is_upstream() || connections.has_lane(ep.id.get()))
 }
 

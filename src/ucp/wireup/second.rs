@@ -76,8 +76,8 @@ pub(super) fn taken(ep: &Ep, manager: usize) {
     };
     first.patience = None;
     let left = match first.second.take() {
-        Some(second) if second.manager == manager => connection.replace(*second),
-        second => second.map(|second| *second),
+        Some(second) if second.manager == manager => connection.replace(second),
+        second => second,
     };
     drop(connection);
     drop(left);
@@ -94,10 +94,10 @@ pub(super) fn failed(ep: &Ep, manager: usize, status: Status) -> Option<Status> 
         (Some(_), Status::REJECTED) => return Some(status),
         (Some(mut second), Status::UNREACHABLE | Status::BUSY) if is_first => {
             second.deadline = first.deadline.take();
-            connection.replace(*second)
+            connection.replace(second)
         }
         (Some(_), _) if is_first => return Some(status),
-        (Some(second), _) => Some(*second),
+        (Some(second), _) => Some(second),
     };
     drop(connection);
     ucs_debug!("of two attempts to connect, that by manager {manager} has failed: {status}");

@@ -49,14 +49,20 @@ const MOST: usize = 8;
 /// What a message that goes by parts needs at its sender, of which the RTS has the key. `None` where it does not.
 pub fn offer(ep: &Ep, data: &Data) -> Option<Box<SendParts>> {
     let area = if mapped::goes_by_parts(ep, data) {
-        ep.staging.area(ep.worker().context())?
+        ep.device_transfers().sends.area(ep.worker().context())?
     } else if mapped::goes_by_device_parts(ep, data) {
-        let area = ep.device_area.get_or_init(|| area_on_device(ep, data));
+        let area = ep
+            .device_transfers()
+            .device_area
+            .get_or_init(|| area_on_device(ep, data));
         Rc::clone(area.as_ref()?)
     } else {
         return None;
     };
-    Some(Box::new(SendParts::new(area, &ep.part_turns)))
+    Some(Box::new(SendParts::new(
+        area,
+        &ep.device_transfers().part_turns,
+    )))
 }
 
 /// Memory on the device of the data, of a type that devices of the peer read, which is another process.
@@ -108,7 +114,7 @@ fn has_turn(ep: &Ep, req: Req, send: &mut SendOp) -> bool {
     let Some(parts) = parts.filter(|parts| parts.begun < length) else {
         return true;
     };
-    let mut all = ep.part_turns.messages.borrow_mut();
+    let mut all = ep.device_transfers().part_turns.messages.borrow_mut();
     if !core::mem::replace(&mut parts.is_in_line, true) {
         all.push_back(req.id());
     }
@@ -136,7 +142,7 @@ fn is_of_ep(ep: &Ep, id: RequestId) -> bool {
 
 /// The message has started all its copies, or ends: the next has its turn.
 fn end_turn(ep: &Ep, req: Req) {
-    let mut all = ep.part_turns.messages.borrow_mut();
+    let mut all = ep.device_transfers().part_turns.messages.borrow_mut();
     if all.front() == Some(&req.id()) {
         all.pop_front();
     }
@@ -147,7 +153,7 @@ fn end_turn(ep: &Ep, req: Req) {
 /// Has the message go on whose turn it is.
 fn wake_first(ep: &Ep) {
     let first = {
-        let mut all = ep.part_turns.messages.borrow_mut();
+        let mut all = ep.device_transfers().part_turns.messages.borrow_mut();
         while all.front().is_some_and(|first| !is_of_ep(ep, *first)) {
             all.pop_front();
         }
@@ -280,7 +286,7 @@ pub fn open(worker: &Core, ep: &Ep, message: &Rts) -> Option<BufferAccess> {
     {
         return None;
     }
-    let key = ep.keys.borrow().of_region(message.region)?;
+    let key = ep.keys().borrow().of_region(message.region)?;
     // That of this process is unmapped when its owner likes.
     if key.info.context == worker.context().id || key.is_of_device() {
         return None;
@@ -298,7 +304,7 @@ pub fn open_on_device(ep: &Ep, message: &Rts, to: *mut u8) -> Option<BufferAcces
     if message.region == 0 || message.address != 0 {
         return None;
     }
-    let key = ep.keys.borrow().of_region(message.region)?;
+    let key = ep.keys().borrow().of_region(message.region)?;
     if key.info.mem_type != PARTS || key.info.uses & READ == 0 {
         return None;
     }

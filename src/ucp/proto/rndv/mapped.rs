@@ -104,9 +104,9 @@ fn copy_from_region<S>(
     if region == 0 {
         return None;
     }
-    let key = ep.keys.borrow().of_region(region)?;
+    let key = ep.keys().borrow().of_region(region)?;
     let epoch_key = match message.guard {
-        Some(_) => Some(ep.keys.borrow().of_region(message.epoch_region)?),
+        Some(_) => Some(ep.keys().borrow().of_region(message.epoch_region)?),
         None => None,
     };
     let guard = match (&epoch_key, message.guard) {
@@ -269,7 +269,7 @@ pub fn is_mappable_elsewhere(ep: &Ep, data: &Data) -> bool {
 /// receiver may ask for that.
 pub fn is_stageable(ep: &Ep, data: &Data) -> bool {
     data.memory_type() != UCS_MEMORY_TYPE_HOST
-        && ep.staging.serves(data.len())
+        && ep.device_transfers().sends.serves(data.len())
         && ep.worker().proto().rules.maps
         && shares_memory(ep)
         && ep.lane_with(Capability::DeviceCopy).is_none()
@@ -299,7 +299,7 @@ pub fn goes_by_device_parts(ep: &Ep, data: &Data) -> bool {
     data.len() >= staging::SHORTEST
         && data.device_block().is_some()
         && lane_for_device_parts(ep).is_some()
-        && (ep.device_area.get())
+        && (ep.device_transfers().device_area.get())
             .is_none_or(|area| area.as_ref().is_some_and(|area| area.is_usable()))
 }
 
@@ -399,13 +399,19 @@ pub fn receive_part(ep: &Ep, length: usize) -> Option<Part> {
         true => None,
         false => Some(worker.domain_of(ep.lane_with(Capability::PutByKey)?.iface)),
     };
-    ep.receive_staging.take(worker.context(), length, writer)
+    ep.device_transfers()
+        .receives
+        .take(worker.context(), length, writer)
 }
 
 /// Has a device start to copy data that processors cannot access to memory that the peer maps. `None` where there is no such
 /// memory.
 pub fn stage(ep: &Ep, data: &Data) -> Result<Option<Staged>> {
-    let Some(part) = ep.staging.take(ep.worker().context(), data.len(), None) else {
+    let Some(part) = ep
+        .device_transfers()
+        .sends
+        .take(ep.worker().context(), data.len(), None)
+    else {
         return Ok(None);
     };
     let copy = part.start_copy(data, 0).transpose()?;

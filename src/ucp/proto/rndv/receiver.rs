@@ -283,7 +283,7 @@ fn by_device(
     message: &Rts,
 ) -> Option<(Lane, Transfer, Vec<DevicePart>)> {
     let lane = ep.rdma_lane(kind)?;
-    let key = ep.keys.borrow().of_region(message.region)?;
+    let key = ep.keys().borrow().of_region(message.region)?;
     let Access::Rdma(rkey) = key.access else {
         return None;
     };
@@ -335,7 +335,7 @@ fn by_device(
 
 /// The copy of a message by a device, from the memory that its key names.
 fn by_device_copy(req: Req, ep: &Ep, local: *mut u8, message: &Rts) -> Option<(Lane, Transfer)> {
-    let key = ep.keys.borrow().of_region(message.region)?;
+    let key = ep.keys().borrow().of_region(message.region)?;
     let Access::Device(rkey) = key.access else {
         return None;
     };
@@ -368,7 +368,7 @@ fn epoch_of(
     (guard, region): (EpochGuard, u64),
     near: *mut u8,
 ) -> Option<ReadEpoch> {
-    let word = ep.keys.borrow().of_region(region)?;
+    let word = ep.keys().borrow().of_region(region)?;
     if !word.is_of_device() {
         MappedEpoch::find(&word, guard)?;
         return Some(ReadEpoch::Mapped(word, guard));
@@ -406,7 +406,7 @@ fn is_revoked(req: Req) -> bool {
 
 /// A guard with the key by which the device of the message lane reads its word, and those of rails.
 fn with_key(ep: &Ep, guard: EpochGuard, region: u64) -> Option<(EpochGuard, Rc<RemoteKey>)> {
-    let key = ep.keys.borrow().of_region(region)?;
+    let key = ep.keys().borrow().of_region(region)?;
     let Access::Rdma(rkey) = key.access else {
         return None;
     };

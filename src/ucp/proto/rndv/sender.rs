@@ -144,11 +144,11 @@ fn is_its_turn(ep: &Ep, req: Req, send: &SendOp) -> bool {
     if send.data.memory_type() == UCS_MEMORY_TYPE_HOST {
         return true;
     }
-    let before = ep.staged_send.get();
+    let before = ep.device_transfers().staged_send.get();
     if before != req.id() && sends_data(ep, before) {
         return false;
     }
-    ep.staged_send.set(req.id());
+    ep.device_transfers().staged_send.set(req.id());
     true
 }
 
