@@ -413,10 +413,10 @@ impl TagState {
             && (!self.posted_fifo.is_full() || self.posted_fifo.grow())
     }
 
-    /// Posts a receive to the FIFO, which `has_fifo_room`. Its operation has to be `Op::TagPostedFifo`.
+    /// Posts a receive to the FIFO, which `has_fifo_room` or `makes_fifo_room`. Its operation has to be `Op::TagPostedFifo`.
     #[inline(always)]
     pub fn post_to_fifo(&self, receive: PostedReceive) {
-        debug_assert!(self.has_fifo_room());
+        debug_assert!(self.posted.borrow().is_empty() && !self.posted_fifo.is_full());
         self.posted_fifo.push(receive);
     }
 
