@@ -202,7 +202,8 @@ const IN_FIFO: usize = 1;
 const PAUSED: usize = 2;
 const NO_FIFO: usize = 4;
 const GROWN: usize = 8;
-const ONE: usize = 16;
+const FLAGS: usize = IN_FIFO | PAUSED | NO_FIFO | GROWN;
+const ONE: usize = FLAGS + 1;
 
 /// The bytes of a complete message, wherever they are: they are written where the receive will find them.
 trait Content: Copy {
@@ -381,7 +382,7 @@ impl TagState {
     /// A message of some bytes was taken from the unexpected FIFO.
     #[inline(always)]
     fn after_take(&self, worker: &Core, length: usize) {
-        self.note_fifo_end();
+        self.after_pop();
         unexpected::sub(worker, unexpected::MESSAGE + length);
     }
 
@@ -408,7 +409,7 @@ impl TagState {
     #[inline]
     pub fn makes_fifo_room(&self) -> bool {
         self.end_growth();
-        self.waiting.get().is_multiple_of(ONE)
+        self.waiting.get() & FLAGS == 0
             && self.posted.borrow().is_empty()
             && (!self.posted_fifo.is_full() || self.posted_fifo.grow())
     }
@@ -571,13 +572,13 @@ impl TagState {
             return self.with_unexpected(|unexpected| unexpected.take(tag, mask));
         }
         let first = self.unexpected_fifo.pop();
-        self.note_fifo_end();
+        self.after_pop();
         first
     }
 
     /// The first message of the unexpected FIFO was removed.
     #[inline(always)]
-    fn note_fifo_end(&self) {
+    fn after_pop(&self) {
         if self.unexpected_fifo.is_empty() {
             self.waiting.set(self.waiting.get() & !IN_FIFO);
         }

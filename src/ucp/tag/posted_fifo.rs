@@ -1,6 +1,6 @@
 //! `PostedFifo`: receives into contiguous buffers, in the order posted. A program that posts a few receives and waits for
-//! them uses nothing else: the first one is compared with each message, without a hash table. A request in the FIFO has
-//! `Op::TagPostedFifo`; tag, mask and buffer stand in the slot.
+//! them uses nothing else: each message is compared with the first one, then with a few behind it, without a hash table. A
+//! request in the FIFO has `Op::TagPostedFifo`; tag, mask and buffer stand in the slot.
 #![forbid(unsafe_code)]
 
 use super::slot_ring::SlotRing;

@@ -64,7 +64,8 @@ unsafe fn copy_in_pieces(from: *const u8, to: *mut u8, len: usize) {
     }
 }
 
-/// Copies between places for which the string instruction is slow: all of it in pieces, or only the end.
+/// Copies between places for which the string instruction is slow: all of it in pieces, or only the end. Not inlined, as
+/// `copy_long` would save registers for it.
 ///
 /// # Safety
 /// As `copy`, and the places must be apart.
@@ -369,8 +370,7 @@ unsafe fn copy_long(from: *const u8, to: *mut u8, len: usize) {
             // SAFETY: by the caller's promise.
             return unsafe { copy_first(from, to, len) };
         };
-        // One branch, as neither is likely.
-        let is_slow = is_close_behind(from, to) | ends_with_page(from, len);
+        let is_slow = is_close_behind(from, to) || ends_with_page(from, len);
         if is_slow && is_apart(from, to, len) {
             // SAFETY: by the caller's promise, as far as was just compared.
             return unsafe { copy_where_slow(from, to, len) };
